@@ -250,9 +250,10 @@ class Study:
             inputs[p.name] = {'mIoU': value}
         return inputs
 
-    def with_labels(self, groups, cell, labels, weight, inputs, radius=0):
+    def with_labels(self, groups, cell, labels, weight, inputs, radius=0, repair=False):
         """By group mean IoU of the labels > of the stixels; D1."""
-        more = ('semantic-weight=%g' % weight, *(['semantic-radius=%d' % radius] if radius else []))
+        more = ('semantic-weight=%g' % weight, *(['semantic-radius=%d' % radius] if radius else []),
+                *(['semantic-repair=1'] if repair else []))
         found = self.run('slanted-fast', cell, 'all', labels, more)
         return (['%s > %s' % (shown([self.mean(g, 'mIoU', inputs)], '%.1f') if inputs else '100',
                               shown([self.mean(g, 'mIoU', found)], '%.1f')) for g in groups],
@@ -260,7 +261,7 @@ class Study:
 
     def semantics(self):
         groups = [g for g in self.groups if any(group_of(p) == g for p in self.labeled())]
-        rows, small, shared = [], [], []
+        rows, small, shared, repaired = [], [], [], []
         for labels in ('true', *SPOILED):
             inputs = self.corrupt(labels) if labels != 'true' else {}
             for weight in (8, 2, 1, 0.5):
@@ -271,6 +272,8 @@ class Study:
             for cell in (4, 8):
                 cells, errors = self.with_labels(groups, cell, labels, SHARED[0], inputs, SHARED[1])
                 shared.append((labels, '%dx%d' % (cell, cell), *cells, *errors))
+                cells, errors = self.with_labels(groups, cell, labels, 8, inputs, repair=True)
+                repaired.append((labels, '%dx%d' % (cell, cell), *cells, *errors))
         self.add('### IoU with corrupted labels\n',
                  'Mean IoU of the labels > of the stixels made with them, slanted-fast 8x8, and D1. coarse: labels of '
                  'larger pixels; bent: borders are displaced, by a random smooth field; blocksN: blocks of NxN px have '
@@ -279,6 +282,8 @@ class Study:
                  'The same labels with cells of 4x4 px.\n', table(('labels', 'weight', *groups), small))
         self.add('The same labels with semantic-weight=%g semantic-radius=%d.\n' % SHARED,
                  table(('labels', 'cells', *groups, *('D1 ' + g for g in groups)), shared))
+        self.add('The same labels with semantic-repair=1 and the default weight of 8.\n',
+                 table(('labels', 'cells', *groups, *('D1 ' + g for g in groups)), repaired))
         rows = [(kind, *('%s, %s' % tuple('%.1f' % some([self.repaired(p, kind, cell) for p in self.labeled()
                                                          if group_of(p) == g]) for cell in (8, 4))
                          for g in groups)) for kind in SPOILED]
@@ -314,6 +319,8 @@ class Study:
                 for cell in (8, 4) for weight in (8, 4, 2, 1, 0.5)]
         rows += [('%dx%d' % (cell, cell), '%g, radius %d' % SHARED,
                   *self.with_labels(groups, cell, 'network', SHARED[0], inputs, SHARED[1])[0]) for cell in (8, 4)]
+        rows += [('%dx%d' % (cell, cell), '8, repair',
+                  *self.with_labels(groups, cell, 'network', 8, inputs, repair=True)[0]) for cell in (8, 4)]
         self.sets.labels = kept
         self.add('Labels of `examples/semantics.onnx`, in its nine classes.\n',
                  table(('cells', 'weight', *groups), rows))
