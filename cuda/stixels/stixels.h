@@ -220,7 +220,7 @@ typedef struct RvStixelsConfig {
   double semantic_weight; /* w_l of (4.2), in steps of 1/256, 0..100; 8 */
   int semantic_radius;    /* px within which cells of like disparity share their semantics, 0..64;
                            * 0: none */
-  int semantic_repair;     /* patches of labels that their surface contradicts, in frames with many
+  int semantic_repair;    /* patches of labels that their surface contradicts, in frames with many
                             * of them; 0 or 1; 0 */
 
   /* RvStixelClass of each semantic class; all RV_STIXEL_OBJECT. */

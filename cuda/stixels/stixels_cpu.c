@@ -401,5 +401,5 @@ static RvStatus render(void *work, RvStixelsJob *job) {
 }
 
 RV_ENGINE(RvStixels, stixels, cpu, RvStixelsCpu, layout, open, NULL, .cells = cells,
-          .ground = ground, .semantics = semantics, .repair = repair, .share = share, .columns = columns,
-          .refine = refine, .render = render);
+          .ground = ground, .semantics = semantics, .repair = repair, .share = share,
+          .columns = columns, .refine = refine, .render = render);

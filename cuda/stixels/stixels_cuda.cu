@@ -387,5 +387,5 @@ static RvStatus render(void *, RvStixelsJob *job) {
 }
 
 RV_ENGINE(RvStixels, stixels, cuda, RvStixelsCuda, layout, open, nullptr, cells,
-          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_repair, rv_stixels_cuda_share,
-          rv_stixels_cuda_columns, rv_stixels_cuda_refine, render);
+          rv_stixels_cuda_ground, rv_stixels_cuda_semantics, rv_stixels_cuda_repair,
+          rv_stixels_cuda_share, rv_stixels_cuda_columns, rv_stixels_cuda_refine, render);

@@ -91,9 +91,9 @@ static __global__ void __launch_bounds__(REPAIR_THREADS)
     work.judged[i] = 0;
   __syncthreads();
   if (x < plan.columns)
-    work.spots[i] = rv_stixels_spot(work.cells[i], rv_stixels_expected(&ground, v),
-                                    work.own + (size_t)x * plan.semantics * rows + v, rows,
-                                    plan.semantics);
+    work.spots[i] =
+        rv_stixels_spot(work.cells[i], rv_stixels_expected(&ground, v),
+                        work.own + (size_t)x * plan.semantics * rows + v, rows, plan.semantics);
 }
 
 namespace {
@@ -197,8 +197,7 @@ static __global__ void __launch_bounds__(REPAIR_THREADS)
       !rv_stixels_is_wrong(&plan, work.spots, work.verdicts, x, v))
     return;
   const RvStixelsSpot spot = spot_at(work, i);
-  const int around =
-      class_around(plan, work, spot, window_of(plan, x, v), weights, threadIdx.x);
+  const int around = class_around(plan, work, spot, window_of(plan, x, v), weights, threadIdx.x);
   uint16_t *costs = work.own + (size_t)x * plan.semantics * rows + v;
   uint16_t *one = costs + (size_t)around * rows;
   uint16_t *other = costs + (size_t)spot.label * rows;

@@ -31,9 +31,9 @@ typedef struct RvStixelsCell {
 #define RV_STIXELS_SCORE_ONE (1u << 23)       /* a score of 1 */
 #define RV_STIXELS_SCORE_STEPS (2 + 23 * 512) /* entries of the table of -log(score) */
 #define RV_STIXELS_SCORE_WORST 4096           /* cost of a score of 0, 1/256 nat */
-#define RV_STIXELS_LIKE 8 /* 1/16 px: cells that differ by as much share no semantics */
-#define RV_STIXELS_SURFACE 48   /* px, across and up: the part of a surface that judges a cell */
-#define RV_STIXELS_ON_GROUND 24 /* 1/16 px from the expected ground: nearer cells are on it */
+#define RV_STIXELS_LIKE 8        /* 1/16 px: cells that differ by as much share no semantics */
+#define RV_STIXELS_SURFACE 48    /* px, across and up: the part of a surface that judges a cell */
+#define RV_STIXELS_ON_GROUND 24  /* 1/16 px from the expected ground: nearer cells are on it */
 #define RV_STIXELS_NOWHERE 32767 /* height of a cell that is not */
 #define RV_STIXELS_RIM 2         /* cells: what is as near to a contradicted one of its class */
 #define RV_STIXELS_NO_LABEL 255  /* of a cell whose classes all cost the same */
