@@ -38,11 +38,11 @@
  *       scores      Values below 0 and NaN become 0, values above 1 become 1, all in steps of
  *                   1/2^23. They need not add up to 1.
  *     A cell costs -log(score), in steps of 1/256 nat, at most 16 nat.
- *       repair      With semantic_repair. The surface of a cell is the cells up to 48 px away, across
- *                   and up, in whole cells, of like disparity, or of like height where both are
- *                   less than 1.5 px from the expected ground; weights as in sharing. A cell whose
- *                   four neighbors are of its surface is inside, and contradicted if cells of its
- *                   class (the one of least cost) have less than 3/10 of the weight. If more than
+ *       repair      With semantic_repair. The surface of a cell is the cells up to 48 px away,
+ *                   across and up, in whole cells, of like disparity, or of like height where both
+ *                   are less than 1.5 px from the expected ground; weights as in sharing. A cell
+ *                   whose four neighbors are of its surface is inside, and contradicted if cells of
+ *                   its class (the one of least cost) have less than 3/10 of the weight. If more than
  *                   1 in 20 cells inside are contradicted, the labels of the frame are doubtful:
  *                   these cells, and those of their class at most 2 cells away across and up whose
  *                   class has less than half the weight, exchange the costs of their class and of
@@ -221,7 +221,7 @@ typedef struct RvStixelsConfig {
   int semantic_radius;    /* px within which cells of like disparity share their semantics, 0..64;
                            * 0: none */
   int semantic_repair;    /* patches of labels that their surface contradicts, in frames with many
-                            * of them; 0 or 1; 0 */
+                           * of them; 0 or 1; 0 */
 
   /* RvStixelClass of each semantic class; all RV_STIXEL_OBJECT. */
   uint8_t semantic_structure[RV_STIXELS_SEMANTICS_MAX];

@@ -8,6 +8,7 @@
 #include "stixels/stixels_network_rules.h"
 #include "stixels/stixels_record_rules.h"
 #include "stixels/stixels_rules.h"
+#include "stixels/stixels_surface_rules.h"
 #include "stixels/stixels_vote_rules.h"
 
 #ifdef __cplusplus
