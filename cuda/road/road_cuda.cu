@@ -156,8 +156,8 @@ static RvStatus open(void *memory, const void *plan) {
   RV_TRY(upload_tables(w));
   RV_TRY(clear(w));
   RV_TRY(road_cuda_open_match(w));
-  RV_TRY(road_cuda_open_ground(w));
-  return road_cuda_open_learn(w);
+  RV_TRY(road_cuda_open_learn(w));
+  return road_cuda_open_ground(w);
 }
 
 /* --- Stages ---------------------------------------------------------------------------------- */

@@ -34,6 +34,8 @@
 #define ROAD_GROUP_THREADS 512
 #define ROAD_GROUP_WARPS (ROAD_GROUP_THREADS / 32)
 #define ROAD_FIT_VALUES 9
+/* Blocks of the group of the least squares where there are rows for them; not all GPUs can. */
+#define ROAD_FIT_BLOCKS 16
 
 /* The plan, and sizes of the engine's arrays. */
 struct RoadPlan : RvRoadPlan {
@@ -82,6 +84,7 @@ struct RoadGaussians {
 struct RoadCuda {
   RoadPlan plan;
   int blocks;       /* of a group */
+  int fit_blocks;   /* of that of the least squares */
   int shared_table; /* bytes of the cost table that expectation maximization has in shared memory */
   int shared_known; /* bytes of the library that a block of learning has there; 0: it has w.known */
   int shared_means; /* bytes that the least squares have for the means of patches */

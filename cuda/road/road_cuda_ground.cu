@@ -70,7 +70,7 @@ struct RowSums {
 
 /* Sums of all blocks per iteration, in the shared memory of each block. */
 struct Inbox {
-  int64_t sums[2][ROAD_GROUP_MAX][ROAD_FIT_VALUES];
+  int64_t sums[2][ROAD_FIT_BLOCKS][ROAD_FIT_VALUES];
 };
 
 } // namespace
@@ -175,7 +175,7 @@ static __device__ RvPlaneSums sum_group(const Fit &mine, Inbox *inbox, int half)
   if (threadIdx.x < ROAD_FIT_VALUES) {
     int64_t sum = 0;
 #pragma unroll
-    for (int i = 0; i < ROAD_GROUP_MAX; i++)
+    for (int i = 0; i < ROAD_FIT_BLOCKS; i++)
       sum += i < group_blocks() ? inbox->sums[half][i][threadIdx.x] : 0;
     total[threadIdx.x] = sum;
   }
@@ -226,7 +226,7 @@ static __global__ void __launch_bounds__(TAKE_THREADS)
 
 /* Of the means of the rows of a block. */
 static size_t fit_bytes(const RoadCuda *w) {
-  const int rows = rv_div_up(w->plan.rows, w->blocks * ROAD_GROUP_WARPS) * ROAD_GROUP_WARPS;
+  const int rows = rv_div_up(w->plan.rows, w->fit_blocks * ROAD_GROUP_WARPS) * ROAD_GROUP_WARPS;
   return (size_t)rows * w->plan.columns * sizeof(uint32_t);
 }
 
@@ -238,7 +238,29 @@ RvStatus road_cuda_ground(const RoadCuda *w, const RvGroundSurface *ground, RvSt
   RV_TRY(road_launch(w, lines_kernel, grid, dim3(BOTTOMS * PHASES), 0, stream, *w));
   const size_t bytes = fit_bytes(w);
   const bool is_copied = bytes <= (size_t)w->shared_means;
-  return group_launch(w, fit_kernel, is_copied ? bytes : 0, stream, (int)is_copied);
+  return group_launch(w, w->fit_blocks, fit_kernel, is_copied ? bytes : 0, stream, (int)is_copied);
+}
+
+/* Where a warp would have several rows, more blocks than all GPUs with clusters support, if this one
+ * can: they must have neighboring processors, of which a part of a GPU may have too few. */
+static RvStatus choose_fit_blocks(RoadCuda *w) {
+  const RvLog *log = &w->plan.config.log;
+  w->fit_blocks = w->blocks;
+  if (w->blocks == 1 || w->plan.rows <= w->blocks * ROAD_GROUP_WARPS ||
+      w->processors < 4 * ROAD_FIT_BLOCKS)
+    return RV_OK;
+  w->fit_blocks = ROAD_FIT_BLOCKS;
+  const size_t bytes = fit_bytes(w);
+  RvLaunch launch(dim3(ROAD_FIT_BLOCKS), dim3(ROAD_GROUP_THREADS),
+                  bytes <= (size_t)w->shared_means ? bytes : 0, NULL);
+  launch.cluster(ROAD_FIT_BLOCKS);
+  int clusters = 0;
+  RV_CU(log, cudaFuncSetAttribute(fit_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  if (cudaOccupancyMaxActiveClusters(&clusters, fit_kernel, &launch.config) != cudaSuccess)
+    (void)cudaGetLastError();
+  if (clusters == 0)
+    w->fit_blocks = w->blocks;
+  return RV_OK;
 }
 
 RvStatus road_cuda_open_ground(RoadCuda *w) {
@@ -248,5 +270,5 @@ RvStatus road_cuda_open_ground(RoadCuda *w) {
   w->shared_means = device.shared - 4096; /* less than the kernel's static variables take */
   RV_CU(log, cudaFuncSetAttribute(fit_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   w->shared_means));
-  return RV_OK;
+  return choose_fit_blocks(w);
 }

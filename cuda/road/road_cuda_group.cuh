@@ -47,15 +47,16 @@ static __device__ __forceinline__ int64_t load(const int64_t *at) {
   return (int64_t)__ldcg((const long long *)at);
 }
 
-/* Launches a kernel as one group. */
+/* Launches a kernel as one group of `blocks`. */
 template <class... Params, class... Args>
-static inline RvStatus group_launch(const RoadCuda *w, void (*kernel)(const RoadCuda, Params...),
-                                    size_t shared, RvStream stream, const Args &...args) {
-  RvLaunch launch(dim3((unsigned)w->blocks), dim3(ROAD_GROUP_THREADS), shared, stream);
+static inline RvStatus group_launch(const RoadCuda *w, int blocks,
+                                    void (*kernel)(const RoadCuda, Params...), size_t shared,
+                                    RvStream stream, const Args &...args) {
+  RvLaunch launch(dim3((unsigned)blocks), dim3(ROAD_GROUP_THREADS), shared, stream);
   if (w->overlaps)
     launch.early();
-  if (w->blocks > 1)
-    launch.cluster(w->blocks);
+  if (blocks > 1)
+    launch.cluster(blocks);
   return launch.run(&w->plan.config.log, kernel, *w, args...);
 }
 

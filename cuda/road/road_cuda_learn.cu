@@ -526,12 +526,12 @@ RvStatus road_cuda_open_learn(RoadCuda *w) {
 
 RvStatus road_cuda_learn(const RoadCuda *w, RvStream stream) {
   const int learning = (int)sizeof(RoadEm) + w->shared_table;
-  RV_TRY(group_launch(w, learn_kernel, rv_max(learning, w->shared_known), stream));
+  RV_TRY(group_launch(w, w->blocks, learn_kernel, rv_max(learning, w->shared_known), stream));
   return w->plan.config.library_size < MANY ? RV_OK
                                             : road_launch(w, tables_kernel, dim3(w->processors),
                                                           dim3(ROAD_THREADS), 0, stream, *w);
 }
 
 RvStatus road_cuda_tabulate(const RoadCuda *w, RvStream stream) {
-  return group_launch(w, tabulate_kernel, w->shared_known, stream);
+  return group_launch(w, w->blocks, tabulate_kernel, w->shared_known, stream);
 }

@@ -58,8 +58,15 @@ int occupancy(unsigned threads, size_t shared) {
 
 static std::mutex lock;
 static std::map<const void *, int> shared_allowed; /* cudaFuncAttributeMaxDynamicSharedMemorySize */
+/* cudaFuncAttributeNonPortableClusterSizeAllowed */
+static std::map<const void *, int> large_clusters;
 
-cudaError_t set_attribute(const void *kernel, cudaFuncAttribute, int value) {
+cudaError_t set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    const std::lock_guard<std::mutex> guard(lock);
+    large_clusters[kernel] = value;
+    return cudaSuccess;
+  }
   if (value < 0 || (size_t)value > device().shared_block)
     return set_error(cudaErrorInvalidValue);
   const std::lock_guard<std::mutex> guard(lock);
@@ -95,10 +102,12 @@ static cudaError_t check(const Launch &launch) {
   const dim3 &g = launch.grid, &b = launch.block;
   const unsigned long long threads = (unsigned long long)b.x * b.y * b.z;
   if (threads == 0 || threads > 1024 || b.z > 64 || !g.x || !g.y || !g.z || g.x > 0x7fffffffu ||
-      g.y > 65535 || g.z > 65535 || g.x % launch.cluster || launch.cluster > 8 ||
+      g.y > 65535 || g.z > 65535 || g.x % launch.cluster || launch.cluster > 16 ||
       (launch.cluster > 1 && device().major < 9))
     return cudaErrorInvalidConfiguration;
   const std::lock_guard<std::mutex> guard(lock);
+  if (launch.cluster > 8 && !large_clusters[launch.kernel])
+    return cudaErrorInvalidConfiguration;
   const auto allowed = shared_allowed.find(launch.kernel);
   const size_t most = allowed == shared_allowed.end() ? 0 : (size_t)allowed->second;
   if (launch.shared > std::max(most, (size_t)48 * 1024))
