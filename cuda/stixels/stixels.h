@@ -42,12 +42,12 @@
  *                   across and up, in whole cells, of like disparity, or of like height where both
  *                   are less than 1.5 px from the expected ground; weights as in sharing. A cell
  *                   whose four neighbors are of its surface is inside, and contradicted if cells of
- *                   its class (the one of least cost) have less than 3/10 of the weight. If more than
- *                   1 in 20 cells inside are contradicted, the labels of the frame are doubtful:
- *                   these cells, and those of their class at most 2 cells away across and up whose
- *                   class has less than half the weight, exchange the costs of their class and of
- *                   the class with most weight (ties: structural class, then index). Cells whose
- *                   classes all cost the same take no part. Other frames stay as they are.
+ *                   its class (the one of least cost) have less than 3/10 of the weight. If more
+ *                   than 1 in 20 cells inside are contradicted, the labels of the frame are
+ *                   doubtful: these cells, and those of their class at most 2 cells away across and
+ *                   up whose class has less than half the weight, exchange the costs of their class
+ *                   and of the class with most weight (ties: structural class, then index). Cells
+ *                   whose classes all cost the same take no part. Other frames stay as they are.
  *       sharing     With semantic_radius each cost is then the mean over the cells that are at most
  *                   so many px away, across and up, in whole cells, rounded, halves up. The weight
  *                   of a cell falls linearly with the difference of its disparity, from 8 at none
