@@ -142,12 +142,8 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 /* The luma plane of the frame if it has one, else a gray copy. */
 static RvStatus take_gray(GstCudaHough *self, const GstRvExecContext *work,
                           const RvPicture *picture, RvPlane *gray) {
-  if (picture->format == RV_PIXEL_NV12 || picture->format == RV_PIXEL_I420 ||
-      picture->format == RV_PIXEL_NV21 || picture->format == RV_PIXEL_YV12 ||
-      picture->format == RV_PIXEL_Y42B || picture->format == RV_PIXEL_GRAY8) {
-    *gray = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
+  if (gst_rv_picture_luma(picture, gray))
     return RV_OK;
-  }
   *gray = self->gray;
   return rv_convert_gray(picture, 0, 0, gray, work->threads, work->engine, work->stream,
                          &work->log);

@@ -95,6 +95,7 @@ static void release_objects(GstCudaObstacles *self) {
   rv_obstacles_free(&self->object);
   rv_buffer_free((void **)&self->device, self->engine);
   rv_buffer_free((void **)&self->rects, self->engine);
+  rv_buffer_free(&self->gray.data, self->engine);
   rv_host_free((void **)&self->found, self->engine);
   gst_rv_payload_pool_free(&self->lists);
   gst_rv_payload_pool_free(&self->spaces);
@@ -108,6 +109,7 @@ static void release(GstRvTransform *base) {
   release_objects(self);
   gst_rv_ground_clear(&self->ground);
   gst_rv_disparity_clear(&self->disparity);
+  gst_rv_frame_clear(&self->picture);
   gst_rv_input_clear(&self->records);
 }
 
@@ -168,6 +170,11 @@ static RvStatus make_memory(GstCudaObstacles *self, const GstRvExecContext *work
   RvStatus status = rv_host_new((void **)&self->found, found_bytes(self), work->engine);
   if (status == RV_OK)
     status = rv_buffer_new((void **)&self->device, found_bytes(self), work->engine);
+  const int width = self->used.width, height = self->used.height;
+  self->gray = (RvPlane){NULL, width, width, height, RV_U8};
+  if (status == RV_OK)
+    status =
+        rv_buffer_new(&self->gray.data, gst_rv_raster_bytes(RV_U8, width, height), work->engine);
   return status == RV_OK
              ? rv_buffer_new((void **)&self->rects, sizeof self->boxes.rect, work->engine)
              : status;
@@ -266,6 +273,24 @@ static RvStatus map_input(GstCudaObstacles *self, const GstRvExecContext *work, 
   return status;
 }
 
+/* The gray of the frame, for the free space; not of disparity maps, nor of a frame of another size. */
+static RvStatus take_gray(GstCudaObstacles *self, const GstRvExecContext *work, const GstRvJob *job,
+                          RvPlane *gray) {
+  const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
+  *gray = (RvPlane){NULL};
+  if (!self->requested.free_space || self->used.input != RV_OBSTACLES_DISPARITY ||
+      GST_VIDEO_INFO_FORMAT(info) == GST_VIDEO_FORMAT_GRAY16_LE ||
+      GST_VIDEO_INFO_WIDTH(info) != self->used.width ||
+      GST_VIDEO_INFO_HEIGHT(info) != self->used.height)
+    return RV_OK;
+  const RvStatus status = gst_rv_frame_map(&self->picture, work, info, job->in, GST_MAP_READ);
+  if (status != RV_OK || gst_rv_picture_luma(&self->picture.picture, gray))
+    return status;
+  *gray = self->gray;
+  return rv_convert_gray(&self->picture.picture, 0, 0, gray, work->threads, work->engine,
+                         work->stream, &work->log);
+}
+
 static gboolean find_camera(GstCudaObstacles *self, const Input *input, GstBuffer *buffer,
                             RvCamera *camera) {
   GstRvTransform *base = GST_RV_TRANSFORM(self);
@@ -326,6 +351,8 @@ static RvStatus find_obstacles(GstCudaObstacles *self, const GstRvExecContext *w
   RvStatus status = gst_rv_ground_make(&self->ground, work, job->in, &self->disparity.plane,
                                        &wanted, &self->device->ground);
   input->source.ground = &self->device->ground;
+  if (status == RV_OK)
+    status = take_gray(self, work, job, &input->source.gray);
   const RvObstaclesOutput output = {
       .boxes = self->device->boxes,
       .counts = self->device->counts,
@@ -365,6 +392,7 @@ static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, cons
 
 static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaObstacles *self = GST_CUDA_OBSTACLES(base);
+  gst_rv_frame_unmap(&self->picture); /* its reference would keep `out` from being written */
   self->area = 0;
   const RvStatus status =
       job->ok && self->is_made ? gst_cuda_obstacles_attach(self, job->out) : RV_OK;

@@ -52,6 +52,8 @@ struct _GstCudaObstacles {
   GstBufferPool *lists, *spaces, *detections;
 
   GstRvDisparity disparity;
+  GstRvFrame picture; /* mapped with a disparity that is not the frame itself */
+  RvPlane gray;       /* of frames without a luma plane */
   GstRvInput records;
   GstRvGround ground;
   GstCudaObstaclesBoxes boxes;

@@ -126,6 +126,8 @@ static RvStatus check_source(const RvObstaclesConfig *c, const RvObstaclesSource
   RV_REQUIRE(log, source, "obstacles: source is NULL");
   RV_REQUIRE(log, source->ground, "obstacles: ground is NULL");
   RV_TRY(rv_check_aligned(log, "obstacles", "ground", source->ground, 8));
+  if (source->gray.data)
+    RV_TRY(rv_check_plane(log, "obstacles", "gray", &source->gray, c->width, c->height, RV_U8));
   if (c->input == RV_OBSTACLES_DISPARITY)
     return rv_check_plane(log, "obstacles", "disparity", &source->disparity, c->width, c->height,
                           RV_U16);

@@ -29,6 +29,8 @@
  *              away (by a quarter), or where more than 5 % of the pixels in the way are invalid and
  *              such a run within 20 strips is as far away (by a thirteenth): the matcher assigns
  *              the disparity of bridges and signs to sky and smooth ground around them, with holes.
+ *              So it is below 8 px, too, where the image has no contrast at the votes: three rows
+ *              differ by less than 5 1/4 gray levels, 2 px to the left and right, on average.
  *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
  *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
  *              run has the rows from its lowest pixel upwards to the first gap of 0.4 m, and the
@@ -114,6 +116,7 @@ typedef struct RvObstaclesSource {
   const RvSegment *segments;     /* of RV_OBSTACLES_SEGMENTS */
   uint32_t count;                /* of the records */
   const RvGroundSurface *ground; /* required; without a plane nothing is found */
+  RvPlane gray; /* the left view, RV_U8, for the free space; data NULL: not known */
 } RvObstaclesSource;
 
 /* The box of another detector, px; may lie partly or completely outside of the image. */

@@ -336,6 +336,29 @@ static int has_holes(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int s
   return rv_obstacles_has_holes(holes, pixels);
 }
 
+/* 1 when the image has no contrast where a strip votes for bin q. */
+static int is_smooth(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip, int q) {
+  const RvObstaclesPlan *p = job->plan;
+  const RvPlane *gray = &job->source.gray;
+  const int left = strip * p->n;
+  if (!gray->data || !rv_obstacles_is_faint(p, q))
+    return 0;
+  const RvObstaclesRows rows = rv_obstacles_rows_at(p, &cpu->depth[rv_obstacles_center(p, 2 * q)],
+                                                    cpu->column[left + p->n / 2]);
+  int contrast = 0, votes = 0;
+  for (int y = rows.first; y <= rows.last; y++) {
+    const uint16_t *row =
+        (const uint16_t *)((const char *)job->disparity.data + y * job->disparity.stride);
+    for (int x = left; x < left + p->n; x++) {
+      if (!rv_obstacles_votes_for(p, row[x], q))
+        continue;
+      contrast += rv_obstacles_contrast(gray, x, y);
+      votes++;
+    }
+  }
+  return rv_obstacles_is_flat(contrast, votes);
+}
+
 static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip) {
   const RvObstaclesPlan *p = job->plan;
   const uint32_t *votes = cpu->votes + (size_t)strip * RV_OBSTACLES_FINE;
@@ -353,8 +376,9 @@ static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesJob *j
                             q ? cpu->evidence[strip * RV_OBSTACLES_COARSE + q] : 0,
                             q ? has_holes(cpu, job, strip, q) : 0,
                             q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE,
+                            is_smooth(cpu, job, strip, q),
                             0};
-  limit.is_bridged = limit.evidence == 0 ||
+  limit.is_bridged = limit.evidence == 0 || limit.is_smooth ||
                      (rv_obstacles_is_loose(&limit) &&
                       hangs_near(cpu, p, strip, q, RV_OBSTACLES_HANG, RV_OBSTACLES_HANG_PART)) ||
                      (rv_obstacles_is_holed(&limit) &&

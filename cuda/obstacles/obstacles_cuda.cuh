@@ -55,7 +55,7 @@ struct ObstaclesCuda {
 
 /* Arguments of the kernels of a frame. */
 struct ObstaclesArgs {
-  RvPlane disparity;
+  RvPlane disparity, gray;
   const RvGroundSurface *ground;
   RvObstaclesOutput output;
 };
@@ -70,7 +70,7 @@ static __device__ __forceinline__ int obstacles_slots(const ObstaclesCuda &w) {
 }
 
 static inline ObstaclesArgs obstacles_args(const RvObstaclesJob *job) {
-  return {job->disparity, job->source.ground, job->output};
+  return {job->disparity, job->source.gray, job->source.ground, job->output};
 }
 
 /* Launches a kernel of the chain of a frame. */

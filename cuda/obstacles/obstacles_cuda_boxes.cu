@@ -343,6 +343,26 @@ static __device__ int has_holes(const ObstaclesCuda &w, const RvPlane &disparity
   return rv_obstacles_has_holes(rv_warp_sum(holes), rv_max(rows.last - rows.first + 1, 0) * p.n);
 }
 
+/* The CPU engine's, a lane per row. */
+static __device__ int is_smooth(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip, int q) {
+  const RvObstaclesPlan &p = w.plan;
+  const int left = strip * p.n;
+  if (!a.gray.data || !rv_obstacles_is_faint(&p, q))
+    return 0;
+  const RvObstaclesRows rows =
+      rv_obstacles_rows_at(&p, &w.depth[rv_obstacles_center(&p, 2 * q)], w.column[left + p.n / 2]);
+  int contrast = 0, votes = 0;
+  for (int y = rows.first + rv_lane(); y <= rows.last; y += 32) {
+    const uint16_t *row = rv_row<const uint16_t>(a.disparity, y);
+    for (int x = left; x < left + p.n; x++) {
+      const int is_vote = rv_obstacles_votes_for(&p, row[x], q);
+      contrast += is_vote ? rv_obstacles_contrast(&a.gray, x, y) : 0;
+      votes += is_vote;
+    }
+  }
+  return rv_obstacles_is_flat(rv_warp_sum(contrast), rv_warp_sum(votes));
+}
+
 /* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
  * before the next farther bin of ground and before q. */
 static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
@@ -372,7 +392,7 @@ static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
 }
 
 /* One warp per column; complete in lane 0. */
-static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, const RvPlane &disparity,
+static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, const ObstaclesArgs &a,
                                          int strip) {
   const RvObstaclesPlan &p = w.plan;
   const int q = w.path[strip], k = rv_max(2 * q - 2, 0) + rv_lane();
@@ -388,9 +408,10 @@ static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, const RvPlane &
   limit.sum = rv_warp_sum(limit.sum);
   limit.valid = w.valid[strip];
   limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
-  limit.holes = q ? has_holes(w, disparity, strip, q) : 0;
+  limit.holes = q ? has_holes(w, a.disparity, strip, q) : 0;
+  limit.is_smooth = is_smooth(w, a, strip, q);
   limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
-  limit.is_bridged = limit.evidence == 0 ||
+  limit.is_bridged = limit.evidence == 0 || limit.is_smooth ||
                      (rv_obstacles_is_loose(&limit) &&
                       hangs_near(w, strip, q, RV_OBSTACLES_HANG, RV_OBSTACLES_HANG_PART)) ||
                      (rv_obstacles_is_holed(&limit) &&
@@ -416,7 +437,7 @@ static __global__ void __launch_bounds__(COLUMN_THREADS)
   if (strip >= w.plan.strips || !a.output.columns)
     return;
   const RvFreeColumn column =
-      obstacles_has_ground(a) ? column_of(w, a.disparity, strip) : rv_obstacles_no_column(&w.plan);
+      obstacles_has_ground(a) ? column_of(w, a, strip) : rv_obstacles_no_column(&w.plan);
   if (rv_lane() == 0)
     a.output.columns[strip] = column;
 }

@@ -37,7 +37,9 @@
 #define RV_OBSTACLES_HANG_PART 3
 #define RV_OBSTACLES_HOLED 20
 #define RV_OBSTACLES_HOLED_PART 12
-#define RV_OBSTACLES_HOLES 5 /* % of the pixels that have no disparity, at least */
+#define RV_OBSTACLES_FAINT 8     /* px of D, below which evidence without contrast is none */
+#define RV_OBSTACLES_CONTRAST 21 /* 1/4 gray level, see rv_obstacles_contrast; on average */
+#define RV_OBSTACLES_HOLES 5     /* % of the pixels that have no disparity, at least */
 
 #define RV_OBSTACLES_COVER 5      /* bins beside a run on the ground: no overhanging run */
 #define RV_OBSTACLES_REACH_MAX 16 /* strips between runs that are joined */
@@ -384,6 +386,7 @@ typedef struct RvObstaclesLimit {
   int evidence;       /* of the bin */
   int holes;          /* 1: many pixels at its height have no disparity */
   int obstacle;       /* index of the box, or RV_OBSTACLE_NONE */
+  int is_smooth;      /* 1: the image has no contrast where its votes are */
   int is_bridged;     /* nothing stands there */
 } RvObstaclesLimit;
 
@@ -423,6 +426,34 @@ RV_HD RvObstaclesRows rv_obstacles_rows_at(const RvObstaclesPlan *p, const RvObs
 
 RV_HD int rv_obstacles_has_holes(int holes, int pixels) {
   return 100 * holes > RV_OBSTACLES_HOLES * pixels;
+}
+
+/* 1 when evidence of bin q must have contrast: the matcher assigns wrong disparities to smooth surfaces,
+ * and few px are many meters there. */
+RV_HD int rv_obstacles_is_faint(const RvObstaclesPlan *p, int q) {
+  return q && (2 * q + 1) * p->bin < 16 * RV_OBSTACLES_FAINT;
+}
+
+/* 1 when a disparity votes near bin q of the free space. */
+RV_HD int rv_obstacles_votes_for(const RvObstaclesPlan *p, int disparity, int q) {
+  const int depth = rv_obstacles_depth_of(p, disparity), k = depth / p->bin;
+  return depth && k >= 2 * q - 2 && k <= 2 * q + 3;
+}
+
+/* Difference of the sums of three rows 2 px to the right and to the left of a pixel. */
+RV_HD int rv_obstacles_contrast(const RvPlane *gray, int x, int y) {
+  const int left = rv_max(x - 2, 0), right = rv_min(x + 2, gray->width - 1);
+  int sum = 0;
+  for (int i = -1; i <= 1; i++) {
+    const uint8_t *row =
+        (const uint8_t *)gray->data + rv_clamp(y + i, 0, gray->height - 1) * gray->stride;
+    sum += row[right] - row[left];
+  }
+  return sum < 0 ? -sum : sum;
+}
+
+RV_HD int rv_obstacles_is_flat(int contrast, int votes) {
+  return 4 * contrast < RV_OBSTACLES_CONTRAST * votes;
 }
 
 /* Farthest bin of the free space that pixels can vote for. */

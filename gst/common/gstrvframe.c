@@ -355,3 +355,12 @@ gboolean gst_rv_picture_of_video(const GstVideoFrame *video, RvPicture *picture)
   }
   return TRUE;
 }
+
+gboolean gst_rv_picture_luma(const RvPicture *picture, RvPlane *gray) {
+  if (picture->format != RV_PIXEL_NV12 && picture->format != RV_PIXEL_I420 &&
+      picture->format != RV_PIXEL_NV21 && picture->format != RV_PIXEL_YV12 &&
+      picture->format != RV_PIXEL_Y42B && picture->format != RV_PIXEL_GRAY8)
+    return FALSE;
+  *gray = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
+  return TRUE;
+}

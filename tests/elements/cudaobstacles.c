@@ -104,6 +104,7 @@ static int obstacles_of(GstBuffer *buffer, RvMetaObstacles *meta, RvObstacle *li
 /* What the library makes of the disparity of a frame. */
 static int by_hand(GstBuffer *frame, RvObstacle *list, RvFreeColumn *columns, int *column_count) {
   RvMetaMap map;
+  GstMapInfo pixels;
   RvObstaclesConfig config;
   RvObstacles *object = NULL;
   static RvObstacleBox boxes[RV_OBSTACLES_MAX];
@@ -118,12 +119,15 @@ static int by_hand(GstBuffer *frame, RvObstacle *list, RvFreeColumn *columns, in
   rv_obstacles_size(&config, column_count, &width);
   test_estimate_ground(frame, W, H, &camera, &map, &surface);
   fail_unless(rv_obstacles_new(&object, &config, RV_CPU) == RV_OK);
-  const RvObstaclesSource source = {.disparity = map.plane, .ground = &surface};
+  fail_unless(gst_buffer_map(frame, &pixels, GST_MAP_READ));
+  const RvPlane gray = {pixels.data, GST_ROUND_UP_4(W), W, H, RV_U8};
+  const RvObstaclesSource source = {.disparity = map.plane, .ground = &surface, .gray = gray};
   const RvObstaclesOutput output = {.boxes = boxes, .counts = counts, .columns = columns};
   fail_unless(rv_obstacles_run(object, &source, &output, NULL) == RV_OK);
   for (guint i = 0; i < counts[0]; i++)
     rv_obstacles_measure(&config, &surface, &boxes[i], &list[i]);
   rv_meta_unmap(&map);
+  gst_buffer_unmap(frame, &pixels);
   rv_obstacles_free(&object);
   return (int)counts[0];
 }

@@ -40,7 +40,8 @@ static void find(EvalFinder *f, const EvalFrame *frame) {
   static RvObstacleBox boxes[RV_OBSTACLES_MAX];
   uint32_t counts[2];
   RvGroundSurface surface;
-  const RvObstaclesSource source = {.disparity = frame->disparity, .ground = &surface};
+  const RvObstaclesSource source = {
+      .disparity = frame->disparity, .gray = frame->gray, .ground = &surface};
   const RvObstaclesOutput output = {boxes, counts, f->column};
   must(rv_ground_run(f->ground, &frame->disparity, &surface, NULL) == RV_OK &&
            rv_obstacles_run(f->obstacles, &source, &output, NULL) == RV_OK,

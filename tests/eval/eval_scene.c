@@ -91,6 +91,7 @@ const EvalFrame *eval_scene_frame(EvalScene *s, uint64_t frame) {
   const RvPlane right = {(uint8_t *)s->picture.data[0] + width, s->picture.stride[0], width, height,
                          RV_U8};
   must(rv_sgm_run(s->sgm, &left, &right, &f->disparity, NULL, NULL), "sgm");
+  f->gray = left;
   f->time = (double)frame / s->rate;
   return f;
 }

@@ -13,6 +13,7 @@ typedef struct EvalScene EvalScene;
 typedef struct EvalFrame {
   RvCamera camera;   /* of the renderer, height and pitch included */
   double time;       /* s */
+  RvPlane gray;      /* RV_U8, left view */
   RvPlane disparity; /* RV_U16, of sgm */
   RvPlane truth;     /* RV_U16, ground truth, 1/16 px */
   RvPlane labels;    /* RV_U8, RvSceneLabel */

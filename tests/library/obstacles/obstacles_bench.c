@@ -12,14 +12,15 @@
 typedef struct Job {
   RvGround *ground;
   RvObstacles *obstacles;
-  RvPlane disparity;
+  RvPlane disparity, gray;
   void *surface, *boxes, *counts, *columns;
   int has_ground;
 } Job;
 
 static RvStatus run(void *user, RvStream stream) {
   const Job *job = user;
-  const RvObstaclesSource source = {.disparity = job->disparity, .ground = job->surface};
+  const RvObstaclesSource source = {
+      .disparity = job->disparity, .ground = job->surface, .gray = job->gray};
   const RvObstaclesOutput output = {job->boxes, job->counts, job->columns};
   RvStatus status = RV_OK;
   if (job->has_ground)
@@ -36,9 +37,10 @@ static void paint(const RvObstaclesConfig *c, RvRandom *random, const RvPlane *h
 }
 
 static void bench_engine(RvCheck *check, const char *name, const RvObstaclesConfig *c,
-                         const RvPlane *host, RvEngine engine, int has_ground) {
+                         const RvPlane *host, const RvPlane *gray, RvEngine engine,
+                         int has_ground) {
   RvGroundConfig g;
-  Job job = {.disparity = *host, .has_ground = has_ground};
+  Job job = {.disparity = *host, .gray = *gray, .has_ground = has_ground};
   const RvGroundSurface surface = rv_ground_of_camera(&c->camera);
   rv_ground_config_init(&g);
   g.width = c->width;
@@ -58,10 +60,13 @@ static void bench_engine(RvCheck *check, const char *name, const RvObstaclesConf
     status =
         rv_copy_rows(job.surface, bytes, engine, &surface, bytes, RV_CPU, (size_t)bytes, 1, NULL);
   if (rvc_true(check, name, status == RV_OK, "%s", rv_status_text(status)) &&
-      (engine == RV_CPU || rvc_upload(check, &job.disparity, host)))
+      (engine == RV_CPU ||
+       (rvc_upload(check, &job.disparity, host) && rvc_upload(check, &job.gray, gray))))
     rvc_bench(check, name, engine, run, &job);
-  if (engine == RV_CUDA)
+  if (engine == RV_CUDA) {
     rvc_device_free(&job.disparity);
+    rvc_device_free(&job.gray);
+  }
   void **pieces[] = {&job.surface, &job.boxes, &job.counts, &job.columns};
   for (int k = 0; k < 4; k++)
     rv_buffer_free(pieces[k], engine);
@@ -76,13 +81,16 @@ static void bench_size(RvCheck *check, const char *name, int width, int height, 
   RvObstaclesConfig c;
   GROUND_INPUT_CONFIG(obstacles, &c, width, height);
   c.log = rvc_log(check);
-  RvPlane host = rvc_plane(width, height, RV_U16);
+  RvPlane host = rvc_plane(width, height, RV_U16), gray = rvc_plane(width, height, RV_U8);
   paint(&c, &random, &host);
+  for (int i = 0; i < width * height; i++)
+    ((uint8_t *)gray.data)[i] = (uint8_t)rvc_range(&random, 100, 110);
   if (rvc_cpu(check))
-    bench_engine(check, name, &c, &host, RV_CPU, has_ground);
+    bench_engine(check, name, &c, &host, &gray, RV_CPU, has_ground);
   if (rvc_cuda(check))
-    bench_engine(check, name, &c, &host, RV_CUDA, has_ground);
+    bench_engine(check, name, &c, &host, &gray, RV_CUDA, has_ground);
   free(host.data);
+  free(gray.data);
 }
 
 /* --- Tracks ---------------------------------------------------------------------------------- */

@@ -16,15 +16,17 @@
 /* A frame in host memory. */
 typedef struct Scene {
   RvObstaclesConfig config;
-  RvPlane disparity;
+  RvPlane disparity, gray;
   RvGroundSurface ground;
   RvStixel *stixels;
   RvSegment *segments;
   uint32_t count;
+  int has_gray;
 } Scene;
 
 static Scene scene_new(RvCheck *check, int width, int height) {
   Scene s = {.disparity = rvc_plane(width, height, RV_U16),
+             .gray = rvc_plane(width, height, RV_U8),
              .stixels = rvc_memory(RECORDS_MAX * sizeof *s.stixels),
              .segments = rvc_memory(RECORDS_MAX * sizeof *s.segments)};
   GROUND_INPUT_CASE_CONFIG(check, obstacles, &s.config, width, height);
@@ -33,12 +35,14 @@ static Scene scene_new(RvCheck *check, int width, int height) {
 
 static void scene_free(Scene *s) {
   free(s->disparity.data);
+  free(s->gray.data);
   free(s->stixels);
   free(s->segments);
 }
 
 static RvObstaclesSource source_of(const Scene *s) {
-  return (RvObstaclesSource){s->disparity, s->stixels, s->segments, s->count, &s->ground};
+  return (RvObstaclesSource){s->disparity, s->stixels, s->segments,
+                             s->count,     &s->ground, s->has_gray ? s->gray : (RvPlane){0}};
 }
 
 /* --- Engines --------------------------------------------------------------------------------- */
@@ -65,18 +69,21 @@ static void *upload(const void *host, size_t bytes) {
 
 static RvStatus run_cuda(RvCheck *check, const Scene *s, ObstaclesResult *result) {
   RvObstacles *obstacles = NULL;
-  RvPlane disparity;
-  int strips, width;
-  rv_obstacles_size(&s->config, &strips, &width);
+  RvPlane disparity, gray;
   if (!rvc_upload(check, &disparity, &s->disparity))
     return RV_ERR_CUDA;
+  if (!rvc_upload(check, &gray, &s->gray)) {
+    rvc_device_free(&disparity);
+    return RV_ERR_CUDA;
+  }
   void *pieces[] = {upload(s->stixels, RECORDS_MAX * sizeof *s->stixels),
                     upload(s->segments, RECORDS_MAX * sizeof *s->segments),
                     upload(&s->ground, sizeof s->ground),
                     upload(result->boxes, sizeof result->boxes),
                     upload(result->counts, sizeof result->counts),
                     upload(result->columns, sizeof result->columns)};
-  const RvObstaclesSource source = {disparity, pieces[0], pieces[1], s->count, pieces[2]};
+  const RvObstaclesSource source = {disparity, pieces[0], pieces[1],
+                                    s->count,  pieces[2], s->has_gray ? gray : (RvPlane){0}};
   const RvObstaclesOutput output = {pieces[3], pieces[4], pieces[5]};
   RvStatus status = rv_obstacles_new(&obstacles, &s->config, RV_CUDA);
   for (int run = 0; run < 2 && status == RV_OK; run++)
@@ -90,6 +97,7 @@ static RvStatus run_cuda(RvCheck *check, const Scene *s, ObstaclesResult *result
   for (size_t k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
     rv_buffer_free(&pieces[k], RV_CUDA);
   rvc_device_free(&disparity);
+  rvc_device_free(&gray);
   rv_obstacles_free(&obstacles);
   return status;
 }
@@ -250,6 +258,16 @@ static void random_ground(RvRandom *random, Scene *s, const RvCamera *camera) {
     s->ground.profile[k] = (int16_t)rvc_range(random, -12, 12);
 }
 
+/* Noise with about the contrast that decides, in some scenes with textured columns. */
+static void random_gray(RvRandom *random, Scene *s, int index) {
+  const int noise = rvc_range(random, 2, 6);
+  s->has_gray = index % 6 != 5;
+  for (int y = 0; y < s->gray.height; y++)
+    for (int x = 0; x < s->gray.width; x++)
+      ((uint8_t *)s->gray.data)[y * s->gray.stride + x] =
+          (uint8_t)(100 + rvc_range(random, 0, noise) + (index % 2 && x / 16 % 2 ? x * 5 % 80 : 0));
+}
+
 static void random_scene(RvCheck *check, RvRandom *random, Scene *s, int index) {
   RvObstaclesConfig *c = &s->config;
   c->camera.doffs = index % 3 ? 0 : rvc_range(random, -40, 40) / 16.0;
@@ -272,6 +290,7 @@ static void random_scene(RvCheck *check, RvRandom *random, Scene *s, int index) 
   ground_input_paint(&in, random, &s->disparity);
   random_ground(random, s, &c->camera);
   make_records(random, s);
+  random_gray(random, s, index);
 }
 
 static void check_reference(RvCheck *check, const char *name, RvRandom *random) {
@@ -294,6 +313,7 @@ static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
       ((uint16_t *)s.disparity.data)[at] =
           (uint16_t)(values[i % 8] < 0 ? rvc_range(random, 0, 65535) : values[i % 8]);
     random_ground(random, &s, &s.config.camera);
+    random_gray(random, &s, i);
     if (i == 8)
       s.ground = (RvGroundSurface){.source = RV_GROUND_NONE};
     if (i == 9)
@@ -305,6 +325,31 @@ static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
     check_scene(check, name, &s);
     scene_free(&s);
   }
+}
+
+/* A far box is in the way when the image shows it, and not when the image has no contrast there. */
+static void check_contrast(RvCheck *check, const char *name, RvRandom *random) {
+  Scene s = scene_new(check, 640, 400);
+  GroundInput in = {.camera = s.config.camera, .box_count = 1};
+  const double z = in.camera.focal * in.camera.baseline / 6;
+  in.boxes[0] = (GroundBox){z, -2, 4, 2, 0};
+  ground_input_paint(&in, random, &s.disparity);
+  s.ground = rv_ground_of_camera(&in.camera);
+  ObstaclesResult *r = rvc_memory(sizeof *r);
+  for (int contrast = 0; contrast < 3; contrast++) { /* none, of 2 gray levels, no image */
+    for (int y = 0; y < 400; y++)
+      for (int x = 0; x < 640; x++)
+        ((uint8_t *)s.gray.data)[y * s.gray.stride + x] =
+            (uint8_t)(100 + (contrast == 1 ? x / 4 % 2 * 2 : 0));
+    s.has_gray = contrast < 2;
+    if (rvc_true(check, name, run_cpu(&s, r) == RV_OK, "run failed"))
+      rvc_true(check, name,
+               (r->columns[(int)in.camera.cx / 2].kind == RV_FREE_SPACE_OBJECT) == (contrast > 0),
+               "case %d: column of kind %d", contrast, r->columns[(int)in.camera.cx / 2].kind);
+    check_scene(check, name, &s);
+  }
+  free(r);
+  scene_free(&s);
 }
 
 /* A row of thin boxes gives more components than there are boxes. */
@@ -408,6 +453,7 @@ RVC_PARITY({.group = obstacles_host_parity}, RVC_CASE("obstacles/known", check_k
            RVC_CASE("obstacles/distances", check_distances, 0),
            RVC_CASE("obstacles/hidden", check_hidden, 0),
            RVC_CASE("obstacles/extremes", check_extremes, 0),
+           RVC_CASE("obstacles/contrast", check_contrast, RVC_LARGE),
            RVC_CASE("obstacles/many", check_many, RVC_LARGE),
            RVC_CASE("obstacles/reference", check_reference, 0));
 

@@ -24,13 +24,14 @@ static int planes(const void *config, RvContractPlane *out) {
   out[2] = (RvContractPlane){"boxes", RV_U32, RV_OBSTACLES_MAX * box, 1, 0, 0, 0};
   out[3] = (RvContractPlane){"counts", RV_U32, 2, 1, 0, 0, 0};
   out[4] = (RvContractPlane){"columns", RV_U32, strips * 2, 1, 0, 0, 0};
-  return 5;
+  out[5] = (RvContractPlane){"gray", RV_U8, c->width, c->height, 1, 0, RV_RULES - RV_RULE_DATA};
+  return 6;
 }
 
 static RvStatus run(void *object, const RvPlane *p, RvStream stream) {
   if (!p)
     return rv_obstacles_run(object, NULL, NULL, stream);
-  const RvObstaclesSource source = {.disparity = p[0], .ground = p[1].data};
+  const RvObstaclesSource source = {.disparity = p[0], .ground = p[1].data, .gray = p[5]};
   const RvObstaclesOutput output = {p[2].data, p[3].data, p[4].data};
   return rv_obstacles_run(object, &source, &output, stream);
 }

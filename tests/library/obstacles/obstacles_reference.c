@@ -12,7 +12,7 @@
 
 typedef struct Frame {
   const RvObstaclesPlan *p;
-  RvPlane disparity;
+  RvPlane disparity, gray;
   RvGroundSurface ground;
   uint32_t *votes[2];   /* [strip][fine]: on the ground, above the clearance */
   RvObstaclesRun *runs; /* all of them, strip by strip */
@@ -419,6 +419,36 @@ static int has_holes(const Frame *f, int strip, int q) {
   return 20 * invalid > all;
 }
 
+static int gray_at(const Frame *f, int x, int y) {
+  const int u = x < 0 ? 0 : x >= f->p->width ? f->p->width - 1 : x;
+  const int v = y < 0 ? 0 : y >= f->p->height ? f->p->height - 1 : y;
+  return ((const uint8_t *)f->gray.data)[v * f->gray.stride + u];
+}
+
+/* 1 when the mean contrast of the pixels that vote for bin q, below 8 px, is less than 5.25. */
+static int is_smooth(const Frame *f, int strip, int q) {
+  const RvObstaclesPlan *p = f->p;
+  const RvObstaclesDepthRow d =
+      rv_obstacles_depth_row(p, &f->ground, rv_obstacles_center(p, 2 * q));
+  const double ground = (d.row - rv_obstacles_column(&f->ground, strip * p->n + p->n / 2)) / 256.0;
+  const double top = floor(ground - d.clear / 256.0), foot = floor(ground - d.low / 256.0);
+  double sum = 0, votes = 0;
+  if (!f->gray.data || (2 * q + 1) * p->bin >= 8 * 16)
+    return 0;
+  for (int y = 0; y < p->height; y++)
+    for (int x = strip * p->n; y >= top && y <= foot && x < (strip + 1) * p->n; x++) {
+      const int depth = rv_obstacles_depth_of(p, value_at(&f->disparity, x, y));
+      if (!depth || depth / p->bin < 2 * q - 2 || depth / p->bin > 2 * q + 3)
+        continue;
+      int contrast = 0;
+      for (int v = y - 1; v <= y + 1; v++)
+        contrast += gray_at(f, x + 2, v) - gray_at(f, x - 2, v);
+      sum += abs(contrast);
+      votes++;
+    }
+  return votes > 0 && sum / votes < 5.25;
+}
+
 /* 1 when the evidence at bin q is that of something overhanging. */
 static int is_smeared(const Frame *f, int strip, int q, int obstacle) {
   return (has_holes(f, strip, q) && hangs(f, strip, q, 20, 12)) ||
@@ -444,7 +474,9 @@ static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int
       limit.obstacle = index == RV_OBSTACLE_NONE ? limit.obstacle : index;
     }
   const int through = known_until(f, strip, 0);
-  if (q && (limit.evidence == 0 || is_smeared(f, strip, q, limit.obstacle)) && through < q)
+  if (q &&
+      (limit.evidence == 0 || is_smooth(f, strip, q) || is_smeared(f, strip, q, limit.obstacle)) &&
+      through < q)
     limit =
         (RvObstaclesLimit){.known = through, .valid = limit.valid, .obstacle = RV_OBSTACLE_NONE};
   const int depth = rv_obstacles_limit_depth(p, &limit);
@@ -468,6 +500,7 @@ void obstacles_reference(const RvObstaclesPlan *p, const RvObstaclesSource *sour
   const size_t runs = (size_t)p->strips * RV_OBSTACLES_RUNS;
   Frame f = {.p = p,
              .disparity = is_raster ? source->disparity : draw(p, source),
+             .gray = source->gray,
              .ground = *source->ground,
              .votes = {rvc_memory(bins * 4), rvc_memory(bins * 4)},
              .runs = rvc_memory(runs * sizeof *f.runs),
