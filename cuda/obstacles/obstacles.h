@@ -173,12 +173,14 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
 /* Tracks: constant velocity in Z and X per obstacle (Kalman filter). Doubles in a fixed order, from
  * + - x / and sqrt only.
  *
- *  motion    A new track stands on the ground until its distances show that it moves. Standing
- *            objects have the velocity of the vehicle (rv_obstacles_tracks_set_speed) or, if that
- *            is not known, the one that most tracks share, at least three. The velocity of others
+ *  motion    A new track stands on the ground until its distances show that it moves. All standing
+ *            objects have one velocity (standard deviation 0.5 m/s), that of the vehicle
+ *            (rv_obstacles_tracks_set_speed) or, if that is not known, the one that most tracks
+ *            share, at least three. The velocity of others
  *            deviates from it by 8 m/s and half of it; while it is not known, new tracks approach
- *            at 10 m/s (standard deviation 20 m/s). Velocities and times to collision are 0 before
- *            the third hit.
+ *            at 10 m/s (standard deviation 20 m/s). An obstacle whose width changed by 30 %, or
+ *            whose length changed by 1.5 m, shows another part of the object: the track keeps its
+ *            velocity. Velocities and times to collision are 0 before the third hit.
  *  pairs     Tracks and obstacles are paired by minimum misfit in Z, X, size and overlap of the
  *            boxes in the image: pairs of small misfit first; of those, tracks with an id before
  *            tracks without, and obstacles of confidence 128 or more before the others. In X the
@@ -198,7 +200,8 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  *            the last pair is the only one possible for both, one less next to a nearer object. An
  *            obstacle gets an id in its first frame if it is near (3 %), certain, at least
  *            1.2 x 1 m, neither cut nor hidden, and alone within 2 m. What is wider than 4.5 m and
- *            longer than 4 m gets none early: it can be several things. Within 2 m plus a tenth of
+ *            longer than 4 m gets none early: it can be several things; nor does what is less
+ *            than 0.8 m wide and high. Within 2 m plus a tenth of
  *            the distance of a lost track with an id, that track continues instead, unless the
  *            obstacle is a part of it (below 0.3 of its width or 0.6 of its height): then it gets
  *            no id. Within 3 m of a lost track no id is given early.
@@ -207,7 +210,8 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  *  not kept  Overhanging objects are not tracked. Walls, and obstacles wider than 4.5 m and 1.4
  *            times their track, keep tracks with an id at their position (objects that are joined
  *            in some frames), and start none; walls only while that is known to 2 m. They get its
- *            id where the boxes overlap by half of their union; else the track is predicted. */
+ *            id where the boxes overlap by 70 % of their union; else each track of which half is
+ *            expected in such a box is returned there, as tracked. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
 #define RV_OBSTACLES_TRACKS 256 /* maximum number of tracks */
@@ -225,7 +229,7 @@ RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
  * as predicted ones while they are inside the image, up to `capacity` in all; *total is their
  * number. A time that goes back or leaps by more than 0.5 s ends all tracks; ids continue.
  * `indices` (may be NULL, `capacity` entries): index of each obstacle among those passed, -1 of a
- * predicted one. The result is sorted by distance, ties: their order in the input. */
+ * predicted one, or one within joined objects. The result is sorted by distance, ties: their order in the input. */
 RV_API RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *obstacles,
                                    int count, int capacity, int *total, int *indices);
 

@@ -15,6 +15,13 @@
 #define AROUND 0.1       /* of the distance: how far apart in Z things may be */
 #define COVERED 0.5      /* of the sides of a predicted box: it is hidden */
 #define DISTANCE_MIN 0.5 /* m */
+#define WITHIN 0.5       /* of a predicted box that lies in an obstacle */
+#define WITHIN_Z 2.0     /* m before and behind that */
+/* Since the last hit: another part is seen, whose distance says nothing of the velocity. */
+#define CHANGED_WIDTH 0.3  /* of the larger one */
+#define CHANGED_LENGTH 1.5 /* m */
+#define LENGTH_SHARE 0.3   /* of the change of the length: further deviation in Z */
+#define LENGTH_MOST 3.0    /* m */
 
 typedef RvObstaclesAxis Axis;
 
@@ -139,6 +146,16 @@ int rv_obstacles_is_covered(const RvObstaclesConfig *c, const RvObstaclesTrack *
   return 0;
 }
 
+int rv_obstacles_is_within(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                           const RvObstacle *o) {
+  const RvObstaclesFrame f = rv_obstacles_frame(c, t);
+  const double z = rv_obstacles_axis(t)->at, end = o->x + o->w, foot = o->y + o->h;
+  const double wide = (f.right < end ? f.right : end) - (f.left > o->x ? f.left : o->x);
+  const double tall = (f.bottom < foot ? f.bottom : foot) - (f.top > o->y ? f.top : o->y);
+  return z > o->distance - WITHIN_Z && z < o->distance + o->length + WITHIN_Z && wide > 0 &&
+         tall > 0 && wide * tall >= WITHIN * (f.right - f.left) * (f.bottom - f.top);
+}
+
 /* Intersection of a box and an obstacle over their union; of the box, what is not cut off. */
 static double overlap(const RvObstaclesFrame *f, const RvObstacle *o, int cut) {
   const double end = o->x + o->w, foot = o->y + o->h;
@@ -149,6 +166,10 @@ static double overlap(const RvObstaclesFrame *f, const RvObstacle *o, int cut) {
   const double wide = (is_right_cut(cut) ? right : f->right) - (is_left_cut(cut) ? left : f->left);
   const double all = (wide > 0 ? wide : 0) * (f->bottom - f->top) + (double)o->w * o->h - common;
   return all > 0 ? common / all : 0;
+}
+
+static double longer_by(const RvObstaclesTrack *t, const RvObstacle *o) {
+  return rv_obstacles_absolute(o->length - t->seen_length);
 }
 
 double rv_obstacles_shared(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
@@ -168,7 +189,8 @@ static double misfit_z(const RvObstaclesTrack *t, double seen, double sigma) {
 
 double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
                            const RvObstacle *o, int sides) {
-  double misfit = misfit_z(t, o->distance, rv_obstacles_sigma_z(o, sides));
+  const double longer = longer_by(t, o), more = longer < LENGTH_MOST ? longer : LENGTH_MOST;
+  double misfit = misfit_z(t, o->distance, rv_obstacles_sigma_z(o, sides) + LENGTH_SHARE * more);
   if (misfit > RV_OBSTACLES_GATE) /* of most pairs */
     return misfit;
   const int cut = rv_obstacles_cut_for(t, o, sides);
@@ -184,11 +206,17 @@ double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t
 
 /* --- Hits ------------------------------------------------------------------------------------ */
 
+/* 1 when what is seen of a thing is another part of it than at the last hit. */
+static int has_changed(const RvObstaclesTrack *t, const RvObstacle *o) {
+  const double a = t->seen_width, b = o->width, most = a > b ? a : b;
+  return rv_obstacles_absolute(a - b) > CHANGED_WIDTH * most || longer_by(t, o) > CHANGED_LENGTH;
+}
+
 /* What is partly hidden may show its far end only: its distance says nothing of its velocity. */
-static void hit_axis(Axis *a, double seen, double sigma, int cut) {
+static void hit_axis(Axis *a, double seen, double sigma, int cut, int is_part) {
   if (cut & RV_OBSTACLES_IMAGE)
     rv_obstacles_place(a, seen, sigma);
-  else if (cut)
+  else if (is_part)
     rv_obstacles_approach(a, seen, sigma);
   else
     rv_obstacles_update(a, seen, sigma);
@@ -199,8 +227,11 @@ void rv_obstacles_hit_z(RvObstaclesTrack *t, const RvObstacle *o, int cut) {
   const double sigma = rv_obstacles_sigma_z(o, cut);
   t->misfit = STILL_KEPT * t->misfit + rv_obstacles_chi(&t->still, o->distance, sigma);
   t->stands = t->stands && t->misfit <= RV_OBSTACLES_STILL;
-  hit_axis(&t->z, o->distance, sigma, cut);
-  hit_axis(&t->still, o->distance, sigma, cut);
+  const int is_part = cut || has_changed(t, o);
+  hit_axis(&t->z, o->distance, sigma, cut, is_part);
+  hit_axis(&t->still, o->distance, sigma, cut, is_part);
+  t->seen_width = o->width;
+  t->seen_length = o->length;
 }
 
 /* Takes over its position in X and its width. What is cut keeps the width that was seen, and its place

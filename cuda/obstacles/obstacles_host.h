@@ -70,13 +70,15 @@ typedef struct RvObstaclesTrack {
   int hidden;            /* of `missed`: frames in which something nearer was in front of it */
   int score;             /* steady hits less misses */
   int obstacle;          /* of this frame, -1: none */
+  int joined;            /* of this frame: it is seen in a box of several things */
   int early;             /* of the score, that it needs less than others for its id */
   int stands;            /* `still` is what is seen */
   double misfit;         /* of `still`; recent frames count most */
   RvObstaclesAxis z, x;  /* z: of a thing of any speed */
   RvObstaclesAxis still; /* z of a thing that stands on the ground */
   double width;          /* m, with what the image cuts off */
-  RvObstacle last;       /* that was not partly hidden */
+  double seen_width, seen_length; /* m, of its last obstacle */
+  RvObstacle last;                /* that was not partly hidden */
 } RvObstaclesTrack;
 
 /* Box of a track at its predicted place, px, inside of the image. */
@@ -99,13 +101,17 @@ double rv_obstacles_sigma_z(const RvObstacle *o, int cut);
 
 RvObstaclesFrame rv_obstacles_frame(const RvObstaclesConfig *c, const RvObstaclesTrack *t);
 
+/* 1 when a nearer obstacle covers half of that box or more. */
+int rv_obstacles_is_covered(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                            const RvObstacle *obstacles, int count);
+
 /* Intersection of that box and an obstacle over their union. */
 double rv_obstacles_shared(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
                            const RvObstacle *o);
 
-/* 1 when a nearer obstacle covers half of that box or more. */
-int rv_obstacles_is_covered(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
-                            const RvObstacle *obstacles, int count);
+/* 1 when half of that box, at its distance, lies in an obstacle: what joins several things. */
+int rv_obstacles_is_within(const RvObstaclesConfig *c, const RvObstaclesTrack *t,
+                           const RvObstacle *o);
 
 /* Sides at which obstacle k is cut. */
 int rv_obstacles_cut(const RvObstaclesConfig *c, const RvObstacle *obstacles, int count, int k);

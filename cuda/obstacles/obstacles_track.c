@@ -16,7 +16,7 @@
 #define SPEED_Z_MIN 8.0
 #define SPEED_Z_SHARE 0.5
 #define SPEED_X 6.0     /* crossing ones have up to 20 */
-#define SPEED_STILL 4.0 /* m/s: of what stands, about the velocity that such things have */
+#define SPEED_STILL 0.5 /* m/s: of what stands, about the velocity that such things have */
 #define ALIKE 1.5       /* m/s: velocities of things that stand */
 #define ALIKE_TRACKS 3  /* at least */
 #define SPEED_SURE 1.0  /* m/s: standard deviation of such a velocity */
@@ -27,7 +27,8 @@
 #define JOINED 4.5         /* m: wider than a vehicle; */
 #define JOINED_BY 1.4      /* and than its track: not it alone */
 #define JOINED_LENGTH 4.0  /* m: what is wider and longer can be several things */
-#define JOINED_SHARE 0.5   /* of their box, below which it does not get the id */
+#define JOINED_SHARE 0.7   /* of their box, below which it does not get the id */
+#define SCRAP 0.8          /* m: what is less wide and high gets no early id */
 #define CONFIRM 3          /* score that gives an id */
 #define EARLY_HIDDEN 1     /* less for a lone pair next to something nearer, */
 #define EARLY 2            /* for other lone pairs */
@@ -191,6 +192,8 @@ static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
                .x = rv_obstacles_axis_new(o->lateral, rv_obstacles_sigma_x(o->distance), SPEED_X),
                .still = rv_obstacles_axis_new(o->distance, o->distance_sigma, SPEED_STILL),
                .width = o->width,
+               .seen_width = o->width,
+               .seen_length = o->length,
                .last = *o};
   t->still.v = tracks->drift;
 }
@@ -208,6 +211,10 @@ static int is_joined(const Track *t, const RvObstacle *o) {
   return t->id && (is_wide || o->kind == RV_OBSTACLE_WALL);
 }
 
+static int is_scrap(const RvObstacle *o) {
+  return o->width < SCRAP && o->height < SCRAP;
+}
+
 /* Neither a vehicle that is seen from behind nor one from the side. */
 static int is_several(const RvObstacle *o) {
   return o->width > JOINED && o->length > JOINED_LENGTH;
@@ -219,11 +226,15 @@ static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const 
   const int is_hidden = tracks->cut[pair->obstacle] >= RV_OBSTACLES_HIDDEN_LEFT;
   const int is_certain = t->id || !is_cut || (pair->is_lone && t->hits >= LONE_HITS);
   t->missed = t->hidden = 0;
-  t->early = !pair->is_lone || is_cut || is_several(o) ? 0 : is_hidden ? EARLY_HIDDEN : EARLY;
+  t->early = !pair->is_lone || is_cut || is_several(o) || is_scrap(o) ? 0
+             : is_hidden                                              ? EARLY_HIDDEN
+                                                                      : EARLY;
   if (is_joined(t, o)) {
     t->x.v = 0;
-    if (rv_obstacles_shared(&tracks->config, t, o) < JOINED_SHARE)
+    if (rv_obstacles_shared(&tracks->config, t, o) < JOINED_SHARE) {
       t->obstacle = -1;
+      t->joined = rv_obstacles_is_within(&tracks->config, t, o);
+    }
     return;
   }
   rv_obstacles_hit_z(t, o, cut);
@@ -235,12 +246,24 @@ static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const 
     t->last = *o;
 }
 
+/* 1 when a track is expected in a box that joins several things. */
+static int is_in_joined(const RvObstaclesConfig *c, const Track *t, const RvObstacle *obstacles,
+                        int count) {
+  for (int k = 0; k < count; k++)
+    if ((obstacles[k].kind == RV_OBSTACLE_WALL || obstacles[k].width > JOINED) &&
+        rv_obstacles_is_within(c, t, &obstacles[k]))
+      return 1;
+  return 0;
+}
+
 /* Its velocity in X is not kept: that of a part may be the last that was seen. */
 static void miss(const RvObstaclesTracks *tracks, Track *t, const RvObstacle *obstacles,
                  int count) {
   const int is_known = rv_obstacles_axis(t)->p00 <= PLACE_HIDDEN * PLACE_HIDDEN;
-  const int is_hidden = t->id && is_known && t->hidden < MISSES_HIDDEN &&
-                        rv_obstacles_is_covered(&tracks->config, t, obstacles, count);
+  const int may_hide = t->id && is_known && t->hidden < MISSES_HIDDEN;
+  int is_hidden = may_hide && rv_obstacles_is_covered(&tracks->config, t, obstacles, count);
+  t->joined = may_hide && !is_hidden && is_in_joined(&tracks->config, t, obstacles, count);
+  is_hidden |= t->joined;
   t->missed++;
   t->hidden += is_hidden;
   t->score -= !is_hidden;
@@ -353,6 +376,16 @@ static void settle(RvObstaclesTracks *tracks) {
   }
 }
 
+/* All that stands has one velocity; a thing with another one moves. */
+static void bind(RvObstaclesTracks *tracks) {
+  for (int i = 0; i < tracks->count; i++) {
+    Axis *still = &tracks->track[i].still;
+    still->v = tracks->drift;
+    still->p01 = 0;
+    still->p11 = SPEED_STILL * SPEED_STILL;
+  }
+}
+
 /* The velocity of what stands: from that of the vehicle, else the one that most tracks have. */
 static void find_drift(RvObstaclesTracks *tracks) {
   const int had_drift = tracks->has_drift;
@@ -370,6 +403,8 @@ static void find_drift(RvObstaclesTracks *tracks) {
   }
   if (tracks->has_drift && !had_drift)
     settle(tracks);
+  if (tracks->has_drift)
+    bind(tracks);
 }
 
 /* 1 when the image shows nothing of a track at its place; in the left border, as wide as the disparity,
@@ -423,9 +458,9 @@ static void describe(const RvObstaclesTracks *tracks, const Track *t, RvObstacle
   o->age = (uint16_t)rv_min(t->age, 65535);
   o->missed = (uint16_t)t->missed;
   o->confidence = (uint8_t)(o->confidence * hits / CONFIRM / (1 + t->missed));
-  o->state = (uint8_t)(!t->id            ? RV_OBSTACLE_NEW
-                       : t->obstacle < 0 ? RV_OBSTACLE_PREDICTED
-                                         : RV_OBSTACLE_TRACKED);
+  o->state = (uint8_t)(!t->id                          ? RV_OBSTACLE_NEW
+                       : t->obstacle < 0 && !t->joined ? RV_OBSTACLE_PREDICTED
+                                                       : RV_OBSTACLE_TRACKED);
   const double z = velocity + tracks->ego_speed, speed = z * z + t->x.v * t->x.v;
   if (is_known && tracks->has_speed && speed > MOVING * MOVING)
     o->flags |= RV_OBSTACLE_MOVING;
@@ -522,6 +557,7 @@ static void advance(RvObstaclesTracks *tracks, double time) {
     rv_obstacles_predict(&track->x, dt, ACCELERATION_X);
     turn(track, tracks->yaw_rate * dt);
     track->obstacle = -1;
+    track->joined = 0;
     track->age++;
   }
   tracks->time = time;
@@ -561,8 +597,8 @@ RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *
   for (int t = 0; t < tracks->count; t++) {
     const Track *track = &tracks->track[t];
     RvObstacle *o = &tracks->sorted[track->obstacle >= 0 ? track->obstacle : sum];
-    if (track->obstacle < 0 &&
-        (!track->id || track->missed > SHOWN || sum >= capacity || !predicted(tracks, track, o)))
+    const int is_shown = track->id && (track->joined || track->missed <= SHOWN);
+    if (track->obstacle < 0 && (!is_shown || sum >= capacity || !predicted(tracks, track, o)))
       continue;
     describe(tracks, track, o);
     if (track->obstacle < 0)
