@@ -205,10 +205,21 @@ static int needed(const Track *t, const RvObstacle *o) {
   return CONFIRM - is_urgent + 3 * (share > FAR_SIGMA);
 }
 
+/* 1 when an obstacle that is longer than a vehicle holds another track with an id, too. */
+static int holds_other(const RvObstaclesTracks *tracks, const Track *t, const RvObstacle *o) {
+  for (int i = 0; i < tracks->count && o->length > JOINED_LENGTH; i++) {
+    const Track *other = &tracks->track[i];
+    if (other != t && other->id && rv_obstacles_is_within(&tracks->config, other, o))
+      return 1;
+  }
+  return 0;
+}
+
 /* 1 when a track with an id is seen together with others: that says that it is there, but not where. */
-static int is_joined(const Track *t, const RvObstacle *o) {
+static int is_joined(const RvObstaclesTracks *tracks, const Track *t, const RvObstacle *o) {
   const int is_wide = o->width > JOINED && t->width < JOINED && o->width > JOINED_BY * t->width;
-  return t->id && (is_wide || o->kind == RV_OBSTACLE_WALL);
+  return t->id && (is_wide || o->kind == RV_OBSTACLE_WALL ||
+                   (rv_obstacles_is_within(&tracks->config, t, o) && holds_other(tracks, t, o)));
 }
 
 static int is_scrap(const RvObstacle *o) {
@@ -229,7 +240,7 @@ static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const 
   t->early = !pair->is_lone || is_cut || is_several(o) || is_scrap(o) ? 0
              : is_hidden                                              ? EARLY_HIDDEN
                                                                       : EARLY;
-  if (is_joined(t, o)) {
+  if (is_joined(tracks, t, o)) {
     t->x.v = 0;
     if (rv_obstacles_shared(&tracks->config, t, o) < JOINED_SHARE) {
       t->obstacle = -1;
@@ -238,7 +249,7 @@ static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const 
     return;
   }
   rv_obstacles_hit_z(t, o, cut);
-  rv_obstacles_hit_x(t, o, cut);
+  rv_obstacles_hit_x(t, o, !t->id && t->width > JOINED && !is_cut ? 0 : cut);
   t->hits++;
   if (is_certain && pair->misfit <= (pair->is_lone ? LONE_MISFIT : RV_OBSTACLES_STEADY))
     t->score = rv_min(t->score + 1, SCORE_MAX);
