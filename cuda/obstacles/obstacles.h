@@ -30,7 +30,7 @@
  *              such a run within 20 strips is as far away (by a thirteenth): the matcher assigns
  *              the disparity of bridges and signs to sky and smooth ground around them, with holes.
  *              So it is below 8 px, too, where the image has no contrast at the votes: three rows
- *              differ by less than 5 1/4 gray levels, 2 px to the left and right, on average.
+ *              differ by less than 7 gray levels, 2 px to the left and right, on average.
  *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
  *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
  *              run has the rows from its lowest pixel upwards to the first gap of 0.4 m, and the
@@ -173,14 +173,14 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
 /* Tracks: constant velocity in Z and X per obstacle (Kalman filter). Doubles in a fixed order, from
  * + - x / and sqrt only.
  *
- *  motion    A new track stands on the ground until its distances show that it moves. All standing
- *            objects have one velocity (standard deviation 0.5 m/s), that of the vehicle
+ *  motion    A new track stands on the ground until its distances show that it moves. All
+ *            standing objects have one velocity (standard deviation 0.5 m/s), that of the vehicle
  *            (rv_obstacles_tracks_set_speed) or, if that is not known, the one that most tracks
- *            share, at least three. The velocity of others
- *            deviates from it by 8 m/s and half of it; while it is not known, new tracks approach
- *            at 10 m/s (standard deviation 20 m/s). An obstacle whose width changed by 30 %, or
- *            whose length changed by 1.5 m, shows another part of the object: the track keeps its
- *            velocity. Velocities and times to collision are 0 before the third hit.
+ *            share, at least three. The velocity of others deviates from it by 8 m/s and half of
+ *            it; while it is not known, new tracks approach at 10 m/s (standard deviation 20
+ *            m/s). An obstacle whose width changed by 30 %, or whose length changed by 1.5 m,
+ *            shows another part of the object: the track keeps its velocity. Velocities and times
+ *            to collision are 0 before the third hit.
  *  pairs     Tracks and obstacles are paired by minimum misfit in Z, X, size and overlap of the
  *            boxes in the image: pairs of small misfit first; of those, tracks with an id before
  *            tracks without, and obstacles of confidence 128 or more before the others. In X the
@@ -194,23 +194,23 @@ RV_API void rv_obstacles_measure_rect(const RvObstaclesConfig *config, const RvO
  *  cut       An obstacle that the border of the image cuts (on the left: the border of what both
  *            cameras see) updates the position of its track, but not its velocity.
  *  id        A track gets its id when its hits less its misses are 3; only hits of small misfit
- *            count, and obstacles that the image cuts only if the pair is the only one possible for
- *            both. 2 are sufficient if it approaches at more than 30 m/s and the standard
+ *            count, and obstacles that the image cuts only if the pair is the only one possible
+ *            for both. 2 are sufficient if it approaches at more than 30 m/s and the standard
  *            deviation of the distance is below 3 % of it; 6 are required above 4 %. Two less if
- *            the last pair is the only one possible for both, one less next to a nearer object. An
- *            obstacle gets an id in its first frame if it is near (3 %), certain, at least
- *            1.2 x 1 m, neither cut nor hidden, and alone within 2 m. What is wider than 4.5 m and
- *            longer than 4 m gets none early: it can be several things; nor does what is less
- *            than 0.8 m wide and high. Within 2 m plus a tenth of
- *            the distance of a lost track with an id, that track continues instead, unless the
+ *            the last pair is the only one possible for both, one less next to a nearer object.
+ *            An obstacle gets an id in its first frame if it is near (3 %), certain, at least 1.2
+ *            x 1 m, neither cut nor hidden, and alone within 2 m. What is wider than 4.5 m and
+ *            longer than 4 m gets none early: it can be several things. Within 2 m plus a tenth
+ *            of the distance of a lost track with an id, that track continues instead, unless the
  *            obstacle is a part of it (below 0.3 of its width or 0.6 of its height): then it gets
  *            no id. Within 3 m of a lost track no id is given early.
  *  end       A new track ends after 3 misses, one with an id after 8; each when misses exceed hits
  *            by 4, or when nothing of the expected box is in the image.
  *  not kept  Overhanging objects are not tracked. Walls, and obstacles wider than 4.5 m and 1.4
  *            times their track, keep tracks with an id at their position (objects that are joined
- *            in some frames), and start none; walls only while that is known to 2 m. They get its
- *            id where the boxes overlap by 70 % of their union; else each track of which half is
+ *            in some frames), and start none; walls only while that is known to 2 m. So does what
+ *            is longer than 4 m and holds a track with an id besides its own. They get its id
+ *            where the boxes overlap by 70 % of their union; else each track of which half is
  *            expected in such a box is returned there, as tracked. */
 typedef struct RvObstaclesTracks RvObstaclesTracks;
 
@@ -229,7 +229,8 @@ RV_API RvStatus rv_obstacles_tracks_set_config(RvObstaclesTracks *tracks,
  * as predicted ones while they are inside the image, up to `capacity` in all; *total is their
  * number. A time that goes back or leaps by more than 0.5 s ends all tracks; ids continue.
  * `indices` (may be NULL, `capacity` entries): index of each obstacle among those passed, -1 of a
- * predicted one, or one within joined objects. The result is sorted by distance, ties: their order in the input. */
+ * predicted one, or one within joined objects. The result is sorted by distance, ties: their order
+ * in the input. */
 RV_API RvStatus rv_obstacles_track(RvObstaclesTracks *tracks, double time, RvObstacle *obstacles,
                                    int count, int capacity, int *total, int *indices);
 

@@ -37,9 +37,9 @@
 #define RV_OBSTACLES_HANG_PART 3
 #define RV_OBSTACLES_HOLED 20
 #define RV_OBSTACLES_HOLED_PART 12
-#define RV_OBSTACLES_FAINT 8     /* px of D, below which evidence without contrast is none */
-#define RV_OBSTACLES_CONTRAST 21 /* 1/4 gray level, see rv_obstacles_contrast; on average */
-#define RV_OBSTACLES_HOLES 5     /* % of the pixels that have no disparity, at least */
+#define RV_OBSTACLES_FAINT 8    /* px of D, below which evidence without contrast is none */
+#define RV_OBSTACLES_CONTRAST 7 /* gray levels, see rv_obstacles_contrast; on average */
+#define RV_OBSTACLES_HOLES 5    /* % of the pixels that have no disparity, at least */
 
 #define RV_OBSTACLES_COVER 5      /* bins beside a run on the ground: no overhanging run */
 #define RV_OBSTACLES_REACH_MAX 16 /* strips between runs that are joined */
@@ -453,7 +453,7 @@ RV_HD int rv_obstacles_contrast(const RvPlane *gray, int x, int y) {
 }
 
 RV_HD int rv_obstacles_is_flat(int contrast, int votes) {
-  return 4 * contrast < RV_OBSTACLES_CONTRAST * votes;
+  return contrast < RV_OBSTACLES_CONTRAST * votes;
 }
 
 /* Farthest bin of the free space that pixels can vote for. */

@@ -28,7 +28,6 @@
 #define JOINED_BY 1.4      /* and than its track: not it alone */
 #define JOINED_LENGTH 4.0  /* m: what is wider and longer can be several things */
 #define JOINED_SHARE 0.7   /* of their box, below which it does not get the id */
-#define SCRAP 0.8          /* m: what is less wide and high gets no early id */
 #define CONFIRM 3          /* score that gives an id */
 #define EARLY_HIDDEN 1     /* less for a lone pair next to something nearer, */
 #define EARLY 2            /* for other lone pairs */
@@ -222,10 +221,6 @@ static int is_joined(const RvObstaclesTracks *tracks, const Track *t, const RvOb
                    (rv_obstacles_is_within(&tracks->config, t, o) && holds_other(tracks, t, o)));
 }
 
-static int is_scrap(const RvObstacle *o) {
-  return o->width < SCRAP && o->height < SCRAP;
-}
-
 /* Neither a vehicle that is seen from behind nor one from the side. */
 static int is_several(const RvObstacle *o) {
   return o->width > JOINED && o->length > JOINED_LENGTH;
@@ -237,9 +232,7 @@ static void hit(RvObstaclesTracks *tracks, Track *t, const RvObstacle *o, const 
   const int is_hidden = tracks->cut[pair->obstacle] >= RV_OBSTACLES_HIDDEN_LEFT;
   const int is_certain = t->id || !is_cut || (pair->is_lone && t->hits >= LONE_HITS);
   t->missed = t->hidden = 0;
-  t->early = !pair->is_lone || is_cut || is_several(o) || is_scrap(o) ? 0
-             : is_hidden                                              ? EARLY_HIDDEN
-                                                                      : EARLY;
+  t->early = !pair->is_lone || is_cut || is_several(o) ? 0 : is_hidden ? EARLY_HIDDEN : EARLY;
   if (is_joined(tracks, t, o)) {
     t->x.v = 0;
     if (rv_obstacles_shared(&tracks->config, t, o) < JOINED_SHARE) {

@@ -260,7 +260,7 @@ static void random_ground(RvRandom *random, Scene *s, const RvCamera *camera) {
 
 /* Noise with about the contrast that decides, in some scenes with textured columns. */
 static void random_gray(RvRandom *random, Scene *s, int index) {
-  const int noise = rvc_range(random, 2, 6);
+  const int noise = rvc_range(random, 2, 8);
   s->has_gray = index % 6 != 5;
   for (int y = 0; y < s->gray.height; y++)
     for (int x = 0; x < s->gray.width; x++)
@@ -336,11 +336,11 @@ static void check_contrast(RvCheck *check, const char *name, RvRandom *random) {
   ground_input_paint(&in, random, &s.disparity);
   s.ground = rv_ground_of_camera(&in.camera);
   ObstaclesResult *r = rvc_memory(sizeof *r);
-  for (int contrast = 0; contrast < 3; contrast++) { /* none, of 2 gray levels, no image */
+  for (int contrast = 0; contrast < 3; contrast++) { /* none, of 3 gray levels, no image */
     for (int y = 0; y < 400; y++)
       for (int x = 0; x < 640; x++)
         ((uint8_t *)s.gray.data)[y * s.gray.stride + x] =
-            (uint8_t)(100 + (contrast == 1 ? x / 4 % 2 * 2 : 0));
+            (uint8_t)(100 + (contrast == 1 ? x / 4 % 2 * 3 : 0));
     s.has_gray = contrast < 2;
     if (rvc_true(check, name, run_cpu(&s, r) == RV_OK, "run failed"))
       rvc_true(check, name,

@@ -425,7 +425,7 @@ static int gray_at(const Frame *f, int x, int y) {
   return ((const uint8_t *)f->gray.data)[v * f->gray.stride + u];
 }
 
-/* 1 when the mean contrast of the pixels that vote for bin q, below 8 px, is less than 5.25. */
+/* 1 when the mean contrast of the pixels that vote for bin q, below 8 px, is less than 7. */
 static int is_smooth(const Frame *f, int strip, int q) {
   const RvObstaclesPlan *p = f->p;
   const RvObstaclesDepthRow d =
@@ -446,7 +446,7 @@ static int is_smooth(const Frame *f, int strip, int q) {
       sum += abs(contrast);
       votes++;
     }
-  return votes > 0 && sum / votes < 5.25;
+  return votes > 0 && sum / votes < 7;
 }
 
 /* 1 when the evidence at bin q is that of something overhanging. */
