@@ -57,8 +57,9 @@ static void layout(void *memory, const void *memory_plan, RvArena *arena) {
   work->bins = RV_STIXELS_BOTTOMS * plan->bottom_step + 2;
   work->scratch = (rv_stixels_cuda_scratch(plan) + 15) / 16 * 16;
   const uint32_t limit = (4u * RV_STIXELS_COST_STEPS) << 12;
-  work->has_small_penalties = plan->gravity[0].beta <= limit && plan->gravity[1].beta <= limit &&
-                              plan->ordering.beta <= limit;
+  work->has_plain_penalties = plan->gravity[0].beta <= limit && plan->gravity[1].beta <= limit &&
+                              plan->ordering.beta <= limit && plan->gravity[0].alpha == 0 &&
+                              plan->gravity[1].alpha == 0;
   choose(work, plan);
   work->table = (int32_t *)rv_arena_take(arena, 3 * RV_STIXELS_TABLE * sizeof *work->table);
   work->state = (RvStixelsState *)rv_arena_take(arena, 2 * sizeof *work->state);
@@ -193,6 +194,35 @@ static __device__ __forceinline__ void add_row(const RvStixelsPlan &plan, const 
   part->cd += cd;
 }
 
+/* Adds the pixels above `above` in rows of 8 px without confidences, aligned to 4 bytes: y,
+ * y + step and so on. Two rows are loaded together. */
+static __device__ __forceinline__ void add_eights(const char *data, ptrdiff_t stride, int y,
+                                                  int end, int step, unsigned above, Part *part) {
+  unsigned n = 0, cd = 0;
+  for (; y < end; y += 2 * step) {
+    const unsigned *a = (const unsigned *)(data + y * stride);
+    const unsigned *b = (const unsigned *)(data + (y + step) * stride);
+    unsigned pairs[8];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      pairs[k] = a[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      pairs[4 + k] = y + step < end ? b[k] : 0;
+#pragma unroll
+    for (int k = 0; k < 16; k++) {
+      const unsigned value = k % 2 ? pairs[k / 2] >> 16 : pairs[k / 2] & 0xffff;
+      n += value > above;
+      cd += value > above ? value : 0;
+      part->least = min(part->least, value > above ? value : 0xffffu);
+      part->most = max(part->most, value);
+    }
+  }
+  part->n += n;
+  part->c += 255 * n;
+  part->cd += 255ull * cd;
+}
+
 /* Adds up the lanes of a cell. */
 static __device__ __forceinline__ void add_lanes(Part *part, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2) {
@@ -221,19 +251,26 @@ static __device__ RvStixelsCell make_cell(const RvStixelsPlan &plan, const Pixel
                                      : left;
   const Part none = {0, 0, 0, 0xffff, 0};
   Part all = none, near = none;
-  for (int y = high + lane; y < low && left < right; y += lanes)
-    add_row(plan, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
-            p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, 0, &all);
+  const bool is_eight =
+      right - left == 8 && !p.confidence && p.d_stride % 4 == 0 && (uintptr_t)p.disparity % 4 == 0;
+  const auto add = [&](unsigned above, Part *part) {
+    if (is_eight)
+      add_eights(p.disparity + 2 * left, p.d_stride, high + lane, low, lanes, above, part);
+    else
+      for (int y = high + lane; y < low && left < right; y += lanes)
+        add_row(plan, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
+                p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, above,
+                part);
+  };
+  add(0, &all);
   add_lanes(&all, lanes);
   const RvStixelsPixels whole = {all.c, (int64_t)all.cd, (int)all.n};
   RvStixelsPixels side = whole;
   const bool is_mixed = all.c > 0 && rv_stixels_is_mixed(&plan, (int)all.least, (int)all.most);
   if (__any_sync(RV_WARP, is_mixed)) {
     const unsigned middle = is_mixed ? (unsigned)rv_stixels_middle(&whole) : 0;
-    for (int y = high + lane; y < low && is_mixed; y += lanes)
-      add_row(plan, (const uint16_t *)(p.disparity + y * p.d_stride) + left,
-              p.confidence ? p.confidence + y * p.c_stride + left : NULL, right - left, middle,
-              &near);
+    if (is_mixed)
+      add(middle, &near);
     add_lanes(&near, lanes);
     const RvStixelsPixels nearer = {near.c, (int64_t)near.cd, (int)near.n};
     if (is_mixed)

@@ -35,7 +35,7 @@ struct RvStixelsCuda {
   int is_small;              /* the scratch of a column fits in shared memory */
   int is_across;             /* the scratch has stixels across two tiles */
   int is_narrow;             /* three blocks per SM hold all columns at once, two do not */
-  int has_small_penalties;   /* no penalty above 4 nats per px */
+  int has_plain_penalties;   /* none above 4 nats per px, gravity without a constant part */
   int is_chained;            /* the GPU starts kernels before their predecessors have ended */
   size_t scratch;            /* bytes per column */
   int32_t *table;            /* RvStixelsTables.costs */

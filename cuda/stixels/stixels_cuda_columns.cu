@@ -40,13 +40,6 @@ size_t rv_stixels_cuda_columns_shared(void) {
 
 /* --- Order ----------------------------------------------------------------------------------- */
 
-/* Index of the stixel from the k-th row to the row of the lane; an unused index when the lane is
- * below k. */
-static __device__ __forceinline__ int pair_of(int k, int tile) {
-  const int lane = threadIdx.x % 32;
-  return 2 * k <= tile ? 32 * k + lane : 32 * (tile - k) + lane - k;
-}
-
 /* The best of all warps for the top row of a lane; ties: the lower start row. */
 static __device__ __forceinline__ Best gather(const ColumnsShared *shared) {
   const int lane = threadIdx.x % 32;
@@ -70,16 +63,10 @@ static __device__ __forceinline__ int32_t reachable(int32_t cost) {
 }
 
 namespace {
-/* The stixels of a tile that start in its k-th row. */
-struct Step {
-  int32_t cost[RV_STIXELS_CLASSES];
-  int mu[2], next[2];
-};
-
 /* A penalty by the sign of a difference. */
 struct Rates {
-  int32_t alpha[2]; /* [difference > 0] */
-  uint32_t beta[2];
+  int32_t alpha[2]; /* [difference > 0]; NEAR: times 256 */
+  uint32_t beta[2]; /* NEAR: per 1/256 px, times 256, with the sign of the difference */
 };
 
 /* What a pair of stixels costs. In registers: constants would be loaded in each step. */
@@ -89,27 +76,25 @@ struct Pairs {
 };
 } // namespace
 
-static __device__ __forceinline__ Step step_at(const Tile *tile, int at) {
-  return {{tile->cost[0][at], tile->cost[1][at], tile->cost[2][at]},
-          {tile->mu[0][at], tile->mu[1][at]},
-          {tile->next[0][at], tile->next[1][at]}};
-}
-
 /* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
 template <class T> static __device__ __forceinline__ T held(T value) {
   return __shfl_sync(RV_WARP, value, 0);
 }
 
+template <bool NEAR>
 static __device__ __forceinline__ Rates rates_of(const RvStixelsStep &down,
                                                  const RvStixelsStep &up) {
+  if (NEAR)
+    return {{held(down.alpha << 8), held(up.alpha << 8)},
+            {held(0u - (down.beta >> 12)), held(up.beta >> 12)}};
   return {{held(down.alpha), held(up.alpha)}, {held(down.beta), held(up.beta)}};
 }
 
-static __device__ __forceinline__ Pairs pairs_of(const RvStixelsPlan &plan) {
+template <bool NEAR> static __device__ __forceinline__ Pairs pairs_of(const RvStixelsPlan &plan) {
   Pairs p;
-  p.gap = rates_of(plan.gap[0], plan.gap[1]);
-  p.gravity = rates_of(plan.gravity[0], plan.gravity[1]);
-  p.ordering = {{0, held(plan.ordering.alpha)}, {0, held(plan.ordering.beta)}};
+  p.gap = rates_of<NEAR>(plan.gap[0], plan.gap[1]);
+  p.gravity = rates_of<NEAR>(plan.gravity[0], plan.gravity[1]);
+  p.ordering = rates_of<NEAR>({0, 0}, plan.ordering);
 #pragma unroll
   for (int i = 0; i < RV_STIXELS_CLASSES; i++)
 #pragma unroll
@@ -118,25 +103,61 @@ static __device__ __forceinline__ Pairs pairs_of(const RvStixelsPlan &plan) {
   return p;
 }
 
-/* rv_stixels_gap, _gravity or _ordering. */
-static __device__ __forceinline__ int32_t penalty_of(const Rates &r, int delta) {
+/* Whether no penalty is above 4 nats per px, and gravity has no constant part. */
+static __device__ __forceinline__ bool has_plain_steps(const RvStixelsPlan &plan,
+                                                       const RvStixelsCuda &work) {
+  const uint32_t limit = (4u * RV_STIXELS_COST_STEPS) << 12;
+  return work.has_plain_penalties && plan.gap[0].beta <= limit && plan.gap[1].beta <= limit;
+}
+
+/* rv_stixels_gap, _gravity or _ordering. NEAR: products with differences of 1024 px are below
+ * 2^31. */
+template <bool NEAR>
+static __device__ __forceinline__ int32_t penalty_of(const Rates &r, int difference) {
+  if (!NEAR) {
+    const bool is_up = difference > 0;
+    const int32_t alpha = is_up ? r.alpha[1] : difference < 0 ? r.alpha[0] : 0;
+    return rv_stixels_penalty(alpha, is_up ? r.beta[1] : r.beta[0], difference);
+  }
+  const int delta = rv_max(rv_min(difference, 1 << 18), -(1 << 18));
   const bool is_up = delta > 0;
-  const int32_t alpha = is_up ? r.alpha[1] : delta < 0 ? r.alpha[0] : 0;
-  return rv_stixels_penalty(alpha, is_up ? r.beta[1] : r.beta[0], delta);
+  const int32_t penalty =
+      ((int32_t)(is_up ? r.beta[1] : r.beta[0]) * delta + (is_up ? r.alpha[1] : r.alpha[0])) >> 8;
+  return delta == 0 ? 0 : penalty;
+}
+
+/* rv_stixels_gravity without constant parts. */
+template <bool NEAR>
+static __device__ __forceinline__ int32_t gravity_of(const Rates &r, int difference) {
+  if (!NEAR)
+    return penalty_of<false>(r, difference);
+  const int delta = rv_max(rv_min(difference, 1 << 18), -(1 << 18));
+  return rv_max((int32_t)r.beta[0] * delta, (int32_t)r.beta[1] * delta) >> 8;
+}
+
+/* rv_stixels_ordering. */
+template <bool NEAR>
+static __device__ __forceinline__ int32_t ordering_of(const Rates &r, int difference) {
+  if (!NEAR)
+    return penalty_of<false>(r, difference);
+  const int delta = rv_min(difference, 1 << 18); /* far below 0 the product is not used */
+  const int32_t penalty = (int32_t)(r.beta[1] * (uint32_t)delta + (uint32_t)r.alpha[1]) >> 8;
+  return delta > 0 ? penalty : 0;
 }
 
 /* Costs by class of the stixels of a step above the best ones below. */
+template <bool NEAR>
 static __device__ __forceinline__ void add_step(const Pairs &p, const Begin &begin,
-                                                const Step &step, int32_t cost[3]) {
-  cost[GROUND] =
-      step.cost[GROUND] +
-      rv_min(begin.ground_ground + penalty_of(p.gap, step.mu[0] - begin.next[0]), begin.ground);
+                                                const Costs &step, int32_t sky, int32_t cost[3]) {
+  cost[GROUND] = step.cost[GROUND] +
+                 rv_min(begin.ground_ground + penalty_of<NEAR>(p.gap, step.mu[0] - begin.next[0]),
+                        begin.ground);
   const int32_t above_ground =
-      begin.object_ground + penalty_of(p.gravity, step.mu[1] - begin.next[0]);
+      begin.object_ground + gravity_of<NEAR>(p.gravity, step.mu[1] - begin.next[0]);
   const int32_t above_object =
-      begin.object_object + penalty_of(p.ordering, step.mu[1] - begin.next[1]);
-  cost[OBJECT] = step.cost[OBJECT] + rv_min(rv_min(above_ground, above_object), begin.object);
-  cost[SKY] = step.cost[SKY] + begin.sky;
+      begin.object_object + ordering_of<NEAR>(p.ordering, step.mu[1] - begin.next[1]);
+  cost[OBJECT] = step.cost[OBJECT] + rv_min(rv_min(above_ground, begin.object), above_object);
+  cost[SKY] = sky + begin.sky;
 }
 
 namespace {
@@ -158,8 +179,8 @@ static __device__ __forceinline__ Best start_front(const RvStixelsPlan &plan, co
   for (int k = 0; k < SKY; k++) {
     const int bottom = best.bottom[k], at = 32 * bottom + (int)threadIdx.x % 32;
     if (KIND == RV_STIXELS_SLANTED_FAST && c.across) {
-      mu[k] = c.across->mu[k][at];
-      front->next[k] = c.across->next[k][at];
+      mu[k] = c.across->costs[at].mu[k];
+      front->next[k] = c.across->planes[at].next[k];
       continue;
     }
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
@@ -176,21 +197,25 @@ static __device__ __forceinline__ Best start_front(const RvStixelsPlan &plan, co
 
 /* Visits the lowest portions of a tile in order. The stixels that end in a row are final after their
  * own row was the lowest one. */
-template <bool SPARSE>
+template <bool SPARSE, bool NEAR>
 static __device__ __forceinline__ void visit(const RvStixelsPlan &plan, const Column &c,
                                              const Tile *own, int first, int count, int tile,
                                              Front *front) {
   const int lane = threadIdx.x % 32;
-  const Pairs pairs = pairs_of(plan);
+  const Pairs pairs = pairs_of<NEAR>(plan);
   Begin begin = c.begin[first];
-  Step step = step_at(own, lane);
+  int slot = lane;
+  Costs step = own->costs[slot];
+  Planes planes = own->planes[slot];
+  int32_t sky = own->sky[slot];
 #pragma unroll 2
   for (int k = 0; k < count; k++) {
-    const int after = rv_min(k + 1, tile - 1); /* loaded early, to hide its latency */
-    const Step next =
-        step_at(own, (2 * after <= tile ? 32 * after : 32 * tile - 33 * after) + lane);
+    slot += tile - 1 - k; /* loaded early, to hide its latency */
+    const Costs next = own->costs[slot];
+    const Planes next_planes = own->planes[slot];
+    const int32_t next_sky = own->sky[slot];
     int32_t cost[RV_STIXELS_CLASSES], last[RV_STIXELS_CLASSES], last_next[2];
-    add_step(pairs, begin, step, cost);
+    add_step<NEAR>(pairs, begin, step, sky, cost);
 #pragma unroll
     for (int i = 0; i < RV_STIXELS_CLASSES; i++) {
       const bool is_better = k <= lane && cost[i] < front->cost[i];
@@ -199,20 +224,22 @@ static __device__ __forceinline__ void visit(const RvStixelsPlan &plan, const Co
       last[i] = reachable(__shfl_sync(RV_WARP, front->cost[i], k));
       if (i == SKY)
         continue;
-      front->next[i] = is_better ? step.next[i] : front->next[i];
+      front->next[i] = is_better ? planes.next[i] : front->next[i];
       last_next[i] = __shfl_sync(RV_WARP, front->next[i], k);
     }
     begin = begin_after(pairs.transition, last, last_next,
                         SPARSE ? cut_cost(plan, c, row_of<SPARSE>(c, first + k + 1)) : 0);
     c.begin[first + k + 1] = begin; /* the same in all lanes */
     step = next;
+    planes = next_planes;
+    sky = next_sky;
   }
 }
 
 /* One warp resolves the tile at `first`. */
 template <int KIND, bool USUAL, bool SPARSE>
 static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
-                               const ColumnsShared *shared, int first, int tile) {
+                               const ColumnsShared *shared, int first, int tile, bool is_plain) {
   const int lane = threadIdx.x % 32, count = rv_min(portions_of<SPARSE>(plan, c) - first, tile);
   const int top = row_of<SPARSE>(c, first + rv_min(lane, count - 1) + 1) - 1;
   const Tile *own = &shared->tiles[first / tile % 2];
@@ -222,7 +249,10 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
   if (first > 0)
     best = start_front<KIND, USUAL>(plan, c, shared, top, &front, mu);
   __syncwarp();
-  visit<SPARSE>(plan, c, own, first, count, tile, &front);
+  if (KIND == RV_STIXELS_SLANTED_FAST && USUAL && is_plain)
+    visit<SPARSE, true>(plan, c, own, first, count, tile, &front);
+  else
+    visit<SPARSE, false>(plan, c, own, first, count, tile, &front);
   Ending ending = {{reachable(front.cost[0]), reachable(front.cost[1]), reachable(front.cost[2])},
                    {front.next[0], front.next[1]},
                    {0, 0, 0}};
@@ -233,7 +263,7 @@ static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
   for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
     const int from = front.from[k];
     const int bottom = from < 0 ? best.bottom[k] : row_of<SPARSE>(c, first + from);
-    const int own_mu = k < SKY ? own->mu[k][pair_of(rv_max(from, 0), tile)] : 0;
+    const int own_mu = k < SKY ? own->costs[pair_of(rv_max(from, 0), lane, tile)].mu[k] : 0;
     ending.link[k] = link_to(plan, c, k, bottom, k == SKY ? 0 : from < 0 ? mu[k] : own_mu);
   }
   if (lane < count)
@@ -286,7 +316,8 @@ static __device__ __forceinline__ void compute_bounds(const RvStixelsPlan &plan,
 /* Warp 0 resolves the tile at `first`, if any, while the workers compute the next. */
 template <int KIND, bool USUAL, bool SPARSE, typename O>
 static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, const Column &c,
-                                                   ColumnsShared *shared, unsigned column) {
+                                                   ColumnsShared *shared, unsigned column,
+                                                   bool is_plain) {
   const int lane = threadIdx.x % 32, warp = O::warp(column), worker = O::worker(warp);
   const int portions = portions_of<SPARSE>(plan, c);
   const int tiles = rv_div_up(portions, 32), tile = rv_div_up(portions, tiles);
@@ -300,7 +331,7 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
     Tile *above = &shared->tiles[next / tile % 2];
     Best best = nothing();
     if (warp < busy)
-      resolve<KIND, USUAL, SPARSE>(plan, c, shared, first, tile);
+      resolve<KIND, USUAL, SPARSE>(plan, c, shared, first, tile, is_plain);
     else if (next < portions && (!busy || worker >= 0))
       compute_tile<KIND, USUAL, SPARSE>(plan, c, above, next, tile, busy ? worker : warp,
                                         busy ? O::workers : WARPS);
@@ -422,7 +453,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     c.portions = find_portions(plan, c);
     __syncthreads();
   }
-  resolve_all<KIND, USUAL, SPARSE, Order<KIND, BLOCKS>>(plan, c, shared, turn.column);
+  resolve_all<KIND, USUAL, SPARSE, Order<KIND, BLOCKS>>(plan, c, shared, turn.column,
+                                                        has_plain_steps(plan, work));
   RvStixel *records = rv_stixels_has_records(&plan) && out.list.stixels ? (RvStixel *)shared : NULL;
   finish<WARPS>(plan, work, c, out, turn, state, records, [&](int structure, int bottom, int top) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);

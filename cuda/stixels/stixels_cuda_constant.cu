@@ -12,10 +12,14 @@ static int table_pitch(const RvStixelsPlan *plan, bool is_resident) {
   return is_resident ? (plan->rows + 1) | 1 : rv_stixels_pitch(plan->rows);
 }
 
+/* Entries of the arrays by row: one more for the row above, and one for what is read ahead. */
+RV_HD int padded(int rows) {
+  return rv_div_up(rows, CHUNK) * CHUNK + 1;
+}
+
 static size_t shared_bytes(const RvStixelsPlan *plan, bool is_resident) {
-  const size_t n = plan->rows, px = plan->config.max_disparity + 1;
-  return sizeof(ConstantShared) + (n + 1) * (sizeof(Begin) + sizeof(int2)) +
-         rv_stixels_pitch(plan->rows) * sizeof(Links) +
+  const size_t px = plan->config.max_disparity + 1;
+  return sizeof(ConstantShared) + padded(plan->rows) * (sizeof(Begin) + sizeof(int2)) +
          (is_resident ? px * table_pitch(plan, true) * sizeof(int32_t) : 0);
 }
 
@@ -34,9 +38,9 @@ bool rv_stixels_cuda_is_resident(const RvStixelsPlan *plan, int shared) {
 
 namespace { /* of its type, so that the templates of the list find them */
 __device__ __forceinline__ int32_t cost_of(const ConstantColumn &p, int row, int structure) {
-  return p.begin[row + 1].from[structure] - (structure == GROUND   ? p.own[0]
-                                             : structure == OBJECT ? p.own[1]
-                                                                   : p.own[2]);
+  return p.begin[row + 1].below.from[structure] - (structure == GROUND   ? p.bias[0]
+                                                   : structure == OBJECT ? p.bias[1]
+                                                                         : p.bias[2]);
 }
 
 __device__ __forceinline__ uint32_t link_of(const ConstantColumn &p, int row, int structure) {
@@ -63,8 +67,8 @@ static __device__ __forceinline__ float reciprocal(float x) {
 static __device__ __forceinline__ int mean_of(uint32_t d, uint32_t w) {
   const uint32_t x = d + w / 2, magic = 0x4b000000; /* bits of 2^23 as a float */
   const float over = fmaxf(__uint_as_float(magic + w) - 8388608.0f, 1.0f);
-  const float guess = __fmul_rn(__uint2float_rn(x), reciprocal(over));
-  const int q = (int)(__float_as_uint(__fadd_rn(guess, 8388608.0f)) - magic);
+  const float guess = __fmaf_rn(__uint2float_rn(x), reciprocal(over), 8388608.0f);
+  const int q = (int)(__float_as_uint(guess) - magic);
   return q + ((int32_t)(x - (uint32_t)q * w) >> 31);
 }
 
@@ -82,16 +86,13 @@ static __device__ __forceinline__ Object object_of(const ConstantColumn &p, uint
 }
 
 /* Penalties of an object above ground and above an object. IS_NEAR: differences stay below 1024 px
- * and products below 2^31, so that neither is clamped. */
+ * and products below 2^31, so that neither is clamped, and gravity is proportional to them. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ int32_t gravity_of(const RvStixelsPlan &plan, int up) {
-  const bool is_up = up > 0;
   if (!IS_NEAR)
     return rv_stixels_gravity(&plan, up);
-  const int32_t rate =
-      is_up ? (int32_t)(plan.gravity[1].beta >> 12) : -(int32_t)(plan.gravity[0].beta >> 12);
-  const int32_t alpha = is_up ? plan.gravity[1].alpha << 8 : plan.gravity[0].alpha << 8;
-  return up == 0 ? 0 : (rate * up + alpha) >> 8;
+  const int32_t down = (int32_t)(plan.gravity[0].beta >> 12) * -up;
+  return rv_max((int32_t)(plan.gravity[1].beta >> 12) * up, down) >> 8;
 }
 
 template <bool IS_NEAR>
@@ -103,16 +104,18 @@ static __device__ __forceinline__ int32_t ordering_of(const RvStixelsPlan &plan,
   return over > 0 ? penalty : 0;
 }
 
-/* Tries the object bottom..top; w, d: sums below top + 1. */
+/* Tries the object bottom..top; w, d: sums below top + 1. Costs are without what an object above
+ * sky costs beside its cells. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void try_one(const RvStixelsPlan &plan, const ConstantColumn &p,
                                                int bottom, int top, uint32_t w, uint32_t d,
                                                Best *best) {
-  const Begin from = p.begin[bottom];
-  const Object own = object_of(p, w - from.w, d - from.d, bottom, top);
-  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, own.mu - from.mu[0]);
-  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, own.mu - from.mu[1]);
-  const int32_t cost = rv_min(rv_min(a, b), from.from[SKY]) + own.cost;
+  const Begin begin = p.begin[bottom];
+  const Below from = begin.below;
+  const Object own = object_of(p, w - begin.w, d - begin.d, bottom, top);
+  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, own.mu - begin.ground);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, own.mu - from.mu);
+  const int32_t cost = rv_min(rv_min(b, from.from[SKY]), a) + own.cost;
   best->bottom = cost < best->cost ? bottom : best->bottom;
   best->cost = rv_min(cost, best->cost);
 }
@@ -133,6 +136,11 @@ static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, cons
       try_one<IS_NEAR>(plan, p, rv_min(from + i * step, end - 1), top, w, d, best);
 }
 
+/* Index of the object from the k-th row to the row of a lane, at least k, in a tile. */
+static __device__ __forceinline__ int slot_of(int k, int lane) {
+  return 31 * k - k * (k - 1) / 2 + lane;
+}
+
 /* Computes the objects within rows first .. first + 31 in 17 rows of pairs: row j contains those
  * with lowest row j from lane j on, and before it those with lowest row 32 - j. */
 template <bool IS_NEAR>
@@ -141,37 +149,20 @@ static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan,
                                                     int warp, int warps) {
   const int lane = threadIdx.x % 32;
   for (int j = warp; j < 17; j += warps) {
-    const int top = rv_min(first + (lane >= j ? lane : 32 - j + lane), plan.rows - 1);
-    const int bottom = rv_min(first + (lane >= j ? j : 32 - j), top);
+    const int low = lane >= j ? j : 32 - j, high = lane >= j ? lane : low + lane;
+    const int top = rv_min(first + high, plan.rows - 1), bottom = rv_min(first + low, top);
     const uint32_t w = p.begin[top + 1].w - p.begin[bottom].w;
     const uint32_t d = p.begin[top + 1].d - p.begin[bottom].d;
     const Object own = object_of(p, w, d, bottom, top);
-    tile->cost[32 * j + lane] = own.cost;
-    tile->on_ground[32 * j + lane] =
-        own.cost + gravity_of<IS_NEAR>(plan, own.mu - p.begin[bottom].mu[0]);
-    tile->mu[32 * j + lane] = own.mu;
+    const int32_t cost = own.cost + p.own[OBJECT];
+    if (high < 32)
+      tile->at[slot_of(low, high)] = {
+          cost, cost + gravity_of<IS_NEAR>(plan, own.mu - p.begin[bottom].ground), own.mu,
+          (int32_t)(plan.ordering.beta >> 12) * own.mu + (plan.ordering.alpha << 8)};
   }
 }
 
-/* Index of the object from the k-th row to the row of the lane; an unused index when the lane is
- * below k. */
-static __device__ __forceinline__ int slot_of(int k) {
-  const int lane = threadIdx.x % 32;
-  return k <= 16 ? 32 * k + lane : 32 * (32 - k) + lane - k;
-}
-
 /* --- Order ----------------------------------------------------------------------------------- */
-
-/* Cost of ground or sky that starts in `bottom` above `last`, without its cells; `start` in row
- * 0. */
-static __device__ __forceinline__ int32_t begin_of(const RvStixelsPlan &plan, int structure,
-                                                   int bottom, const int32_t last[3],
-                                                   int32_t start) {
-  const int32_t a = last[0] + plan.transition[structure][0],
-                b = last[1] + plan.transition[structure][1];
-  const int32_t c = last[2] + plan.transition[structure][2];
-  return (bottom > 0 ? rv_min(rv_min(a, b), c) : start) + plan.fixed_cost[structure];
-}
 
 /* Index of the minimum of three; ties: the first. */
 static __device__ __forceinline__ uint32_t least_of(int32_t a, int32_t b, int32_t c) {
@@ -186,7 +177,7 @@ static __device__ __forceinline__ uint16_t flat_link(const RvStixelsPlan &plan,
   int32_t last[RV_STIXELS_CLASSES];
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    last[k] = p.begin[bottom].from[k] - p.own[k] + plan.transition[structure][k];
+    last[k] = p.begin[bottom].below.from[k] - p.bias[k] + plan.transition[structure][k];
   return (uint16_t)(bottom | least_of(last[0], last[1], last[2]) << 14);
 }
 
@@ -194,9 +185,9 @@ template <bool IS_NEAR>
 static __device__ __forceinline__ uint16_t object_link(const RvStixelsPlan &plan,
                                                        const ConstantColumn &p, int bottom,
                                                        int mu) {
-  const Begin from = p.begin[bottom];
-  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, mu - from.mu[0]);
-  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, mu - from.mu[1]);
+  const Below from = p.begin[bottom].below;
+  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, mu - p.begin[bottom].ground);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, mu - from.mu);
   return (uint16_t)(bottom | least_of(a, b, from.from[SKY]) << 14);
 }
 
@@ -204,133 +195,157 @@ static __device__ __forceinline__ Best less_of(Best a, Best b) {
   return b.cost < a.cost || (b.cost == a.cost && b.bottom < a.bottom) ? b : a;
 }
 
-/* The best of COUNT warps for the top row of a lane, by a tree reduction. */
+/* The best of COUNT workers for the top row of a lane, by a tree reduction. */
 template <int COUNT>
-static __device__ __forceinline__ Best gather(const ConstantShared *shared, int warp) {
-  return less_of(gather<COUNT / 2>(shared, warp), gather<COUNT / 2>(shared, warp + COUNT / 2));
+static __device__ __forceinline__ Best gather(const ConstantShared *shared, int worker) {
+  return less_of(gather<COUNT / 2>(shared, worker),
+                 gather<COUNT - COUNT / 2>(shared, worker + COUNT / 2));
 }
 
-template <> __device__ __forceinline__ Best gather<1>(const ConstantShared *shared, int warp) {
-  return {shared->parts[warp][0][threadIdx.x % 32], shared->parts[warp][1][threadIdx.x % 32]};
-}
-
-namespace {
-/* An object within a tile. */
-struct Step {
-  int32_t cost, on_ground;
-  int mu;
-  int32_t rise; /* its ordering penalty above an object of 0 px, times 256; IS_NEAR only */
-};
-} // namespace
-
-static __device__ __forceinline__ Step step_at(const RvStixelsPlan &plan, const Tile *tile,
-                                               int at) {
-  const int mu = tile->mu[at];
-  return {tile->cost[at], tile->on_ground[at], mu,
-          (int32_t)(plan.ordering.beta >> 12) * mu + (plan.ordering.alpha << 8)};
-}
-
-/* Index of the object that is the k-th row alone. */
-static __device__ __forceinline__ int slot_alone(int k) {
-  return k <= 16 ? 33 * k : 32 * (32 - k);
+template <> __device__ __forceinline__ Best gather<1>(const ConstantShared *shared, int worker) {
+  return {shared->parts[worker][0][threadIdx.x % 32], shared->parts[worker][1][threadIdx.x % 32]};
 }
 
 /* ordering_of the object of a step, with few instructions that depend on the object below. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ int32_t ordering_at(const RvStixelsPlan &plan, const Step &step,
-                                                      int last_mu) {
+                                                      int beta, int last_mu) {
   if (!IS_NEAR)
     return rv_stixels_ordering(&plan, step.mu - last_mu);
-  const int32_t penalty = (step.rise - (int32_t)(plan.ordering.beta >> 12) * last_mu) >> 8;
+  const int32_t penalty = (step.rise - beta * last_mu) >> 8;
   return step.mu > last_mu ? penalty : 0;
 }
 
-/* Minimum cost up to the object of a step above `last`. */
+/* Cost of the object of a step above the best stixels below, with their bias. */
 template <bool IS_NEAR>
-static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan,
-                                                     const ConstantColumn &p, const Step &step,
-                                                     const int32_t last[3], int last_mu) {
-  const int32_t b = last[OBJECT] + p.own[OBJECT] + ordering_at<IS_NEAR>(plan, step, last_mu);
-  const int32_t a = last[GROUND] + p.own[GROUND] + step.on_ground;
-  return rv_min(a, rv_min(b, last[SKY] + p.own[SKY]) + step.cost);
+static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan, const Step &step,
+                                                     int beta, const Below &last) {
+  const int32_t above_object = last.from[OBJECT] + ordering_at<IS_NEAR>(plan, step, beta, last.mu);
+  return rv_min(rv_min(above_object, last.from[SKY]) + step.cost,
+                last.from[GROUND] + step.on_ground);
 }
 
-/* One warp visits the lowest rows first .. first + 31 in order. Ground and sky are the same in all
- * lanes. An object is final after its own row was its lowest row; all lanes compute this last
- * candidate for the lane of that row, because the earlier best can be broadcast one step ahead.
+/* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
+static __device__ __forceinline__ int32_t held(int32_t value) {
+  return __shfl_sync(RV_WARP, value, 0);
+}
+
+namespace {
+/* What is the same in all lanes while tiles are resolved. Costs with their bias. */
+struct Chain {
+  Below last;                /* after the rows so far */
+  int32_t on[2][3];          /* transition and fixed cost of ground and sky above each class */
+  int32_t beta;              /* of the ordering */
+  int ground_from, sky_from; /* lowest rows */
+};
+
+/* What a lane knows: the best object that ends in its row. */
+struct Front {
+  int32_t cost;
+  int bottom, mu;
+  int32_t before; /* those of the row to be resolved, without the object of this row alone */
+  int before_mu;
+};
+} // namespace
+
+static __device__ __forceinline__ Chain chain_of(const RvStixelsPlan &plan,
+                                                 const ConstantColumn &p) {
+  Chain chain;
+  chain.last = p.begin[0].below;
+  chain.beta = held((int32_t)(plan.ordering.beta >> 12));
+  chain.ground_from = chain.sky_from = 0;
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
+    chain.on[0][k] =
+        held(plan.transition[GROUND][k] + plan.fixed_cost[GROUND] + p.bias[GROUND] - p.bias[k]);
+    chain.on[1][k] = held(plan.transition[SKY][k] + plan.fixed_cost[SKY] - p.bias[k]);
+  }
+  return chain;
+}
+
+/* Visits row `bottom`, the k-th of its tile. Ground and sky are the same in all lanes; where they
+ * continue, they cost those of the row below plus those of its cell. An object is final after its
+ * own row was its lowest row; all lanes compute this last candidate for the lane of that row,
+ * because the earlier best can be broadcast one step ahead. What lanes below k do is not used.
  * Ground and objects that start in row 0 are always valid, so only sky may be out of reach. */
+template <bool IS_NEAR, bool IS_FIRST>
+static __device__ __forceinline__ void
+visit(const RvStixelsPlan &plan, const ConstantColumn &p, int bottom, int k, bool is_sky_row,
+      const Step &step, const Step &alone, int2 cell, Chain *chain, Front *front) {
+  const Below last = chain->last;
+  const int32_t *above_ground = chain->on[0], *above_sky = chain->on[1];
+  int32_t ground = rv_min(rv_min(last.from[0] + above_ground[0], last.from[1] + above_ground[1]),
+                          last.from[2] + above_ground[2]);
+  int32_t sky = rv_min(rv_min(last.from[0] + above_sky[0], last.from[1] + above_sky[1]),
+                       last.from[2] + above_sky[2]);
+  int32_t sky_before = last.from[SKY];
+  if (IS_FIRST) {
+    ground = plan.at_bottom[GROUND] + plan.fixed_cost[GROUND] + p.bias[GROUND];
+    sky = plan.at_bottom[SKY] + plan.fixed_cost[SKY];
+    sky_before = OUT_OF_REACH;
+  }
+  const bool is_ground = ground < last.from[GROUND], is_sky = is_sky_row && sky < sky_before;
+  chain->ground_from = is_ground ? bottom : chain->ground_from;
+  chain->sky_from = is_sky ? bottom : chain->sky_from;
+  const int32_t cost = cost_up_to<IS_NEAR>(plan, step, chain->beta, last);
+  const int32_t cost_alone = cost_up_to<IS_NEAR>(plan, alone, chain->beta, last);
+  const bool is_better = cost < front->cost, is_alone = cost_alone < front->before;
+  front->bottom = is_better ? bottom : front->bottom;
+  front->mu = is_better ? step.mu : front->mu;
+  front->cost = is_better ? cost : front->cost;
+  chain->last = {{rv_min(ground, last.from[GROUND]) + cell.x, rv_min(cost_alone, front->before),
+                  (is_sky ? sky : sky_before) + cell.y},
+                 is_alone ? alone.mu : front->before_mu};
+  front->before = __shfl_sync(RV_WARP, front->cost, k + 1);
+  front->before_mu = __shfl_sync(RV_WARP, front->mu, k + 1);
+  p.begin[bottom + 1].below = chain->last; /* the same in all lanes */
+  if (k == (int)threadIdx.x % 32)
+    p.ending[bottom] = {
+        {(uint16_t)chain->ground_from, (uint16_t)front->bottom, (uint16_t)chain->sky_from, 0}};
+}
+
+/* One warp visits the lowest rows first .. first + 31 in order. */
 template <bool IS_NEAR>
 static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &p,
-                               const ConstantShared *shared, int first, Best running[2]) {
+                               const ConstantShared *shared, int first, Chain *chain) {
   const int lane = threadIdx.x, top = rv_min(first + lane, plan.rows - 1);
   const int count = rv_min(plan.rows - first, 32);
-  const Tile *tile = &shared->tiles[first / 32 % 2];
-  Best best = {RV_STIXELS_INFINITE, 0};
-  int mu = 0, last_mu = p.begin[first].mu[1];
-  int32_t last[RV_STIXELS_CLASSES], mine[2] = {0, 0};
-  int bottoms[2] = {0, 0};
+  const Step *tile = shared->tiles[first / 32 % 2].at;
+  Front front = {RV_STIXELS_INFINITE + p.bias[OBJECT], 0, 0, 0, 0};
   if (first > 0) {
-    best = gather<WARPS>(shared, 0);
-    mu = mean_of(p.begin[top + 1].d - p.begin[best.bottom].d,
-                 p.begin[top + 1].w - p.begin[best.bottom].w);
+    const Best best = gather<WORKERS>(shared, 0);
+    front.cost = best.cost + p.own[OBJECT];
+    front.bottom = best.bottom;
+    front.mu = mean_of(p.begin[top + 1].d - p.begin[best.bottom].d,
+                       p.begin[top + 1].w - p.begin[best.bottom].w);
   }
-  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
-    last[k] = p.begin[first].from[k] - p.own[k];
-  const unsigned sky_rows = __ballot_sync(RV_WARP, rv_stixels_is_sky_row(&p.ground, first + lane));
-  Step step = step_at(plan, tile, slot_of(0)), alone = step_at(plan, tile, slot_alone(0));
-  Step next = step_at(plan, tile, slot_of(1)), next_alone = step_at(plan, tile, slot_alone(1));
-  int2 below = p.flat[first], upto = p.flat[first + 1];
-  int32_t before = __shfl_sync(RV_WARP, best.cost, 0);
-  int before_mu = __shfl_sync(RV_WARP, mu, 0);
-  /* In registers: the compiler would load them again in each step. */
-  const int32_t start[2] = {__shfl_sync(RV_WARP, plan.at_bottom[GROUND], 0),
-                            __shfl_sync(RV_WARP, plan.at_bottom[SKY], 0)};
-#pragma unroll 2
-  for (int k = 0; k < count; k++) {
-    const int bottom = first + k, ahead = rv_min(k + 2, 31); /* early, to hide its latency */
-    const Step later = step_at(plan, tile, slot_of(ahead));
-    const Step later_alone = step_at(plan, tile, slot_alone(ahead));
-    const int2 later_upto = p.flat[rv_min(bottom + 2, plan.rows)];
-    const int32_t limit = k <= lane ? best.cost : INT32_MIN;
-    const int32_t ground = begin_of(plan, GROUND, bottom, last, start[0]) - below.x;
-    const int32_t sky = begin_of(plan, SKY, bottom, last, start[1]) - below.y;
-    const bool is_ground = ground < running[0].cost;
-    const bool is_sky = (sky_rows >> k & 1) && sky < running[1].cost;
-    running[0] = is_ground ? Best{ground, bottom} : running[0];
-    running[1] = is_sky ? Best{sky, bottom} : running[1];
-    const int32_t cost = cost_up_to<IS_NEAR>(plan, p, step, last, last_mu);
-    const int32_t cost_alone = cost_up_to<IS_NEAR>(plan, p, alone, last, last_mu);
-    const bool is_better = cost < limit, is_alone = cost_alone < before;
-    best = is_better ? Best{cost, bottom} : best;
-    mu = is_better ? step.mu : mu;
-    last[GROUND] = running[0].cost + upto.x;
-    last[SKY] = running[1].cost + upto.y;
-    last[OBJECT] = is_alone ? cost_alone : before;
-    last_mu = is_alone ? alone.mu : before_mu;
-    before = __shfl_sync(RV_WARP, best.cost, k + 1);
-    before_mu = __shfl_sync(RV_WARP, mu, k + 1);
-    if (k == lane) {
-      mine[0] = last[GROUND];
-      mine[1] = last[SKY];
-      bottoms[0] = running[0].bottom;
-      bottoms[1] = running[1].bottom;
+  unsigned sky_rows = __ballot_sync(RV_WARP, rv_stixels_is_sky_row(&p.ground, first + lane));
+  front.before = __shfl_sync(RV_WARP, front.cost, 0);
+  front.before_mu = __shfl_sync(RV_WARP, front.mu, 0);
+  const char *at = (const char *)(tile + lane), *alone_at = (const char *)tile;
+  int step_bytes = 31 * (int)sizeof(Step); /* from a row of pairs to the next, for a lane */
+  Step step = tile[lane], alone = tile[0];
+  int2 cell = p.flat[first];
+  if (first == 0)
+    visit<IS_NEAR, true>(plan, p, 0, 0, sky_rows & 1, step, alone, cell, chain, &front);
+#pragma unroll 1
+  for (int k = 0; k < count; k += CHUNK) {
+#pragma unroll
+    for (int i = 0; i < CHUNK; i++) {
+      at += step_bytes - i * (int)sizeof(Step); /* early, to hide its latency */
+      alone_at += step_bytes + (1 - i) * (int)sizeof(Step);
+      const Step next = *(const Step *)at, next_alone = *(const Step *)alone_at;
+      const int2 next_cell = p.flat[first + k + i + 1];
+      if (i > 0 || k > 0 || first > 0)
+        visit<IS_NEAR, false>(plan, p, first + k + i, k + i, (sky_rows & 1u << i) != 0, step, alone,
+                              cell, chain, &front);
+      step = next;
+      alone = next_alone;
+      cell = next_cell;
     }
-    step = next;
-    alone = next_alone;
-    below = upto;
-    next = later;
-    next_alone = later_alone;
-    upto = later_upto;
+    sky_rows >>= CHUNK;
+    step_bytes -= CHUNK * (int)sizeof(Step);
+    asm volatile("" : "+r"(step_bytes)); /* a register: not computed from k in each row */
   }
-  Begin *above = &p.begin[top + 1];
-  if (lane < count) {
-    above->from[GROUND] = mine[0] + p.own[GROUND];
-    above->from[OBJECT] = best.cost + p.own[OBJECT];
-    above->from[SKY] = mine[1] + p.own[SKY];
-    above->mu[1] = mu;
-  }
-  if (lane < count)
-    p.ending[top] = {{(uint16_t)bottoms[0], (uint16_t)best.bottom, (uint16_t)bottoms[1], 0}};
   __syncwarp();
 }
 
@@ -341,7 +356,7 @@ static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan,
   for (int v = threadIdx.x; v < plan.rows; v += THREADS) {
     const Links ends = p.ending[v];
     p.ending[v] = {{flat_link(plan, p, GROUND, ends.at[0]),
-                    object_link<IS_NEAR>(plan, p, ends.at[1], p.begin[v + 1].mu[1]),
+                    object_link<IS_NEAR>(plan, p, ends.at[1], p.begin[v + 1].below.mu),
                     flat_link(plan, p, SKY, ends.at[2]), 0}};
   }
   __syncthreads();
@@ -360,7 +375,7 @@ static __device__ __forceinline__ void try_ahead(const RvStixelsPlan &plan, cons
   for (int at = tile + 1; at < tiles; at++) {
     const int begin = tried[at], end = at == tile + 1 ? 32 * tile : rv_min(32 * tile, begin + left);
     if (begin < end) {
-      Best found = {RV_STIXELS_INFINITE, 0};
+      Best found = {RV_STIXELS_INFINITE - p.own[SKY], 0};
       const Best before = best[at];
       try_below<IS_NEAR, 3>(plan, p, 32 * at, begin + worker, end, WORKERS, &found);
       best[at] = found.cost < before.cost ? found : before;
@@ -383,19 +398,25 @@ static __device__ __forceinline__ void note_tried(const RvStixelsPlan &plan, int
   }
 }
 
-/* Resolves all tiles: one warp resolves a tile, alone on its scheduler, while the others try
- * ahead. */
+/* Number among those that work while warp 0 resolves, BESIDE of them on its scheduler; -1: none of
+ * them. */
+static __device__ __forceinline__ int worker_of(int warp) {
+  const int turn = warp / SCHEDULERS;
+  return warp % SCHEDULERS ? warp - turn - 1 : turn > 0 && turn <= BESIDE ? WORKERS - turn : -1;
+}
+
+/* Resolves all tiles: one warp resolves a tile while the others try ahead. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void
 resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *shared) {
   __shared__ uint16_t tried[TILES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int worker = warp - warp / SCHEDULERS - 1, tiles = rv_div_up(plan.rows, 32);
-  Best running[2] = {{OUT_OF_REACH, 0}, {OUT_OF_REACH, 0}};
+  const int worker = worker_of(warp), tiles = rv_div_up(plan.rows, 32);
+  Chain chain = chain_of(plan, p);
   Best ahead[TILES];
 #pragma unroll 1
   for (int k = 0; k < tiles; k++)
-    ahead[k] = {RV_STIXELS_INFINITE, 0};
+    ahead[k] = {RV_STIXELS_INFINITE - p.own[SKY], 0};
   if (threadIdx.x < TILES)
     tried[threadIdx.x] = 0;
   compute_tile<IS_NEAR>(plan, p, &shared->tiles[0], 0, warp, WARPS);
@@ -403,20 +424,22 @@ resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *
 #pragma unroll 1
   for (int tile = 0; tile < tiles; tile++) {
     const int first = 32 * tile, next = first + 32;
+    const bool is_worker = next < plan.rows && worker >= 0;
+    Best best = {0, 0};
     if (warp == 0) {
-      resolve<IS_NEAR>(plan, p, shared, first, running);
-    } else if (next < plan.rows && warp % SCHEDULERS != 0) {
+      resolve<IS_NEAR>(plan, p, shared, first, &chain);
+    } else if (is_worker) {
       compute_tile<IS_NEAR>(plan, p, &shared->tiles[(tile + 1) % 2], next, worker, WORKERS);
       try_ahead<IS_NEAR>(plan, p, tile, worker, ahead, tried);
+      best = ahead[tile + 1];
     }
     __syncthreads();
-    if (next < plan.rows) {
+    if (is_worker) {
       if (threadIdx.x == THREADS - 1)
         note_tried(plan, tile, tried);
-      Best best = ahead[tile + 1];
-      try_below<IS_NEAR, 32 / WARPS>(plan, p, next, first + warp, next, WARPS, &best);
-      shared->parts[warp][0][lane] = best.cost;
-      shared->parts[warp][1][lane] = best.bottom;
+      try_below<IS_NEAR, 3>(plan, p, next, first + worker, next, WORKERS, &best);
+      shared->parts[worker][0][lane] = best.cost;
+      shared->parts[worker][1][lane] = best.bottom;
     }
     __syncthreads();
   }
@@ -440,26 +463,27 @@ static __global__ void __launch_bounds__(THREADS, 1)
   const size_t x = turn.column, rows = plan.rows;
   ConstantColumn p;
   p.begin = (Begin *)(shared + 1);
-  p.flat = (int2 *)(p.begin + rows + 1);
-  p.ending = (Links *)(p.flat + rows + 1);
+  p.flat = (int2 *)(p.begin + padded(plan.rows));
   p.links = shared->list;
-  RvStixelsCell *copy = (RvStixelsCell *)p.ending;
-  p.cells = copy;
   p.pitch = RESIDENT ? (plan.rows + 1) | 1 : rv_stixels_pitch(plan.rows);
-  int32_t *steps = RESIDENT ? (int32_t *)(p.ending + rv_stixels_pitch(plan.rows))
+  int32_t *steps = RESIDENT ? (int32_t *)(p.flat + padded(plan.rows))
                             : work.steps + x * p.pitch * (plan.config.max_disparity + 1);
   p.steps = steps;
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     p.own[k] = plan.transition[OBJECT][k] + plan.fixed_cost[OBJECT];
+#pragma unroll
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    p.bias[k] = p.own[k] - p.own[SKY];
   for (int v = threadIdx.x; v < plan.rows && out.list.cuts; v += THREADS)
     out.list.cuts[x * rows + v] = RV_STIXELS_CUT_SURE;
   int is_full = 1;
-  for (int v = threadIdx.x; v < rv_stixels_pitch(plan.rows); v += THREADS) {
-    copy[v] = v < plan.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
-    is_full = is_full && (copy[v].weight == 0 || copy[v].confidence == 255);
-    if (copy[v].weight) {
-      const int px = rv_max(rv_stixels_nearest(16 * copy[v].disparity), 1);
+  for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
+    const RvStixelsCell cell = v < plan.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
+    p.begin[v].cell = cell;
+    is_full = is_full && (cell.weight == 0 || cell.confidence == 255);
+    if (cell.weight) {
+      const int px = rv_max(rv_stixels_nearest(16 * cell.disparity), 1);
       atomicMin(&range.low, px);
       atomicMax(&range.high, px);
     }
@@ -478,14 +502,14 @@ static __global__ void __launch_bounds__(THREADS, 1)
   p.ground = state.ground;
   set_rows(plan, p, work.table);
   if (threadIdx.x == 0) {
-    p.begin[0].from[0] = p.begin[0].from[1] = OUT_OF_REACH;
-    p.begin[0].from[2] = plan.fixed_cost[OBJECT] + plan.at_bottom[OBJECT];
-    p.begin[0].mu[1] = 0;
+    const int32_t none = OUT_OF_REACH - p.own[SKY];
+    p.begin[0].below = {{none, none, plan.fixed_cost[OBJECT] + plan.at_bottom[OBJECT] - p.own[SKY]},
+                        0};
   }
   __syncthreads();
   sum_rows(plan, p);
   __syncthreads();
-  const bool is_near = plan.config.max_disparity <= NEAR && work.has_small_penalties &&
+  const bool is_near = plan.config.max_disparity <= NEAR && work.has_plain_penalties &&
                        rv_abs(rv_stixels_value(&p.ground, 0)) <= 256 * NEAR &&
                        rv_abs(rv_stixels_value(&p.ground, plan.rows)) <= 256 * NEAR;
   if (is_near)

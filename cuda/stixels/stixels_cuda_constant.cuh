@@ -12,26 +12,42 @@
 #define WARPS 16 /* per block */
 #define THREADS (32 * WARPS)
 #define SCHEDULERS 4 /* per SM: warps are assigned to them in turn */
-#define WORKERS (WARPS - WARPS / SCHEDULERS)
+#define BESIDE 0     /* workers on the scheduler of the warp that resolves */
+#define WORKERS (WARPS - WARPS / SCHEDULERS + BESIDE)
 #define TILES 32           /* maximum, of 32 rows each */
-#define STATIC_SHARED 2048 /* bytes of static shared memory of the kernel, at most */
-#define PAIRS (17 * 32)    /* of lowest and top row in a tile, see slot_of */
-#define NEAR 512           /* px: up to here differences of planes stay below 1024 px */
+#define STATIC_SHARED 1536 /* bytes of static shared memory, with those of the system, at most */
+#define CHUNK 8            /* rows that are resolved without a jump */
+#define PAIRS                                                                                      \
+  (33 * 16 + 4)  /* of lowest and top row in a tile, and what is read ahead of the last */
+#define NEAR 512 /* px: up to here differences of planes stay below 1024 px */
 
 namespace {
-/* The input of an object that starts in a row. */
-struct __align__(16) Begin {
-  int32_t from[RV_STIXELS_CLASSES]; /* cost below, the transition and the fixed cost of an object */
-  int32_t mu[2];                    /* 1/256 px, in this row: ground plane and object below */
-  uint32_t w, d;                    /* sums of the cells below: weight, 16 x weight x disparity */
-  int32_t reserved;
+/* The best stixels below a row, by what an object above them costs more than an object above sky:
+ * ConstantColumn.bias. */
+struct __align__(16) Below {
+  int32_t from[RV_STIXELS_CLASSES]; /* cost plus bias */
+  int32_t mu;                       /* 1/256 px, in this row: the object below */
 };
 
-/* The objects within a tile, without their predecessors. */
+/* The input of an object that starts in a row. */
+struct __align__(16) Begin {
+  Below below;
+  int32_t ground; /* 1/256 px, in this row */
+  uint32_t w, d;  /* sums of the cells below: weight, 16 x weight x disparity */
+  RvStixelsCell cell;
+};
+
+/* An object within a tile, without its predecessor. Both costs contain what an object above an
+ * object costs beside its cells. */
+struct __align__(16) Step {
+  int32_t cost, on_ground; /* on_ground: with gravity above ground */
+  int32_t mu;
+  int32_t rise; /* its ordering penalty above an object of 0 px, times 256; IS_NEAR only */
+};
+
+/* The objects within a tile. */
 struct Tile {
-  int32_t cost[PAIRS];
-  int32_t on_ground[PAIRS]; /* `cost` plus gravity above ground */
-  int32_t mu[PAIRS];
+  Step at[PAIRS];
 };
 
 /* Shared memory layout of a block; the arrays by row follow. */
@@ -40,9 +56,10 @@ struct ConstantShared {
     int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256]; /* of objects, by entry_of */
     struct {
       Tile tiles[2];
-      int32_t parts[WARPS][2][32]; /* the best object of each warp by top row: cost, lowest row */
+      int32_t parts[WORKERS][2]
+                   [32]; /* the best object of each worker by top row: cost, lowest row */
     };
-    uint32_t list[(2 * sizeof(Tile) + WARPS * 256) / sizeof(uint32_t)]; /* ConstantColumn.links */
+    uint32_t list[(2 * sizeof(Tile) + WORKERS * 256) / sizeof(uint32_t)]; /* ConstantColumn.links */
   };
 };
 
@@ -54,13 +71,15 @@ struct __align__(8) Links {
 /* The column of a block. */
 struct ConstantColumn {
   Begin *begin; /* rows + 1 */
-  int2 *flat;   /* rows + 1: costs of the cells below as ground and sky */
-  Links *ending;
-  uint32_t *links;            /* rows: bottom | class << 16, from the top down */
-  const RvStixelsCell *cells; /* a copy in the memory of `ending`, valid until that is written */
+  union {
+    int2 *flat;    /* rows: costs of the cell as ground and sky, until the row is resolved */
+    Links *ending; /* then this */
+  };
+  uint32_t *links; /* rows: bottom | class << 16, from the top down */
   const int32_t *steps;
   int pitch;
-  int32_t own[RV_STIXELS_CLASSES]; /* transition to an object and its fixed cost */
+  int32_t own[RV_STIXELS_CLASSES];  /* transition to an object and its fixed cost */
+  int32_t bias[RV_STIXELS_CLASSES]; /* the same, less that above sky */
   RvStixelsPlane ground;
 };
 
@@ -73,39 +92,36 @@ struct Best {
 
 /* --- Sums ------------------------------------------------------------------------------------ */
 
-/* Writes the contributions of the cells, which sum_rows replaces by prefix sums. */
+/* Writes the contributions of the cells, those that sum_rows replaces by prefix sums. */
 static __device__ void set_rows(const RvStixelsPlan &plan, const ConstantColumn &p,
                                 const int32_t *table) {
   for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
-    const RvStixelsCell cell = v > 0 ? p.cells[v - 1] : RvStixelsCell{0, 0, 0};
+    const RvStixelsCell cell = v > 0 ? p.begin[v - 1].cell : RvStixelsCell{0, 0, 0};
     p.begin[v].w = cell.weight;
     p.begin[v].d = 16u * cell.weight * cell.disparity;
-    p.begin[v].mu[0] = rv_stixels_value(&p.ground, v);
+    p.begin[v].ground = rv_stixels_value(&p.ground, v);
     const int mu = rv_stixels_value(&p.ground, v - 1);
-    p.flat[v] =
-        v == 0 ? make_int2(0, 0)
-               : make_int2(rv_stixels_cost_cell(&plan, table + GROUND * RV_STIXELS_TABLE, cell, mu),
-                           rv_stixels_cell_sky(&plan, table + SKY * RV_STIXELS_TABLE, cell));
+    if (v > 0)
+      p.flat[v - 1] =
+          make_int2(rv_stixels_cost_cell(&plan, table + GROUND * RV_STIXELS_TABLE, cell, mu),
+                    rv_stixels_cell_sky(&plan, table + SKY * RV_STIXELS_TABLE, cell));
   }
 }
 
-/* Prefix sums of weights, disparities, and costs as ground and as sky, by one of the last warps
- * each. A lane has an odd number of rows, which avoids bank conflicts. */
+/* Prefix sums of weights and disparities, by one of the last warps each. A lane has an odd number
+ * of rows, which avoids bank conflicts. */
 static __device__ void sum_rows(const RvStixelsPlan &plan, const ConstantColumn &p) {
-  const int term = threadIdx.x / 32 - (WARPS - 4), each = rv_div_up(plan.rows + 1, 32) | 1;
+  const int term = threadIdx.x / 32 - (WARPS - 2), each = rv_div_up(plan.rows + 1, 32) | 1;
   if (term < 0)
     return;
-  int32_t *at = term == 0   ? (int32_t *)&p.begin->w
-                : term == 1 ? (int32_t *)&p.begin->d
-                : term == 2 ? &p.flat->x
-                            : &p.flat->y;
-  const int pitch = (term < 2 ? sizeof(Begin) : sizeof(int2)) / sizeof(int32_t);
+  uint32_t *at = term == 0 ? &p.begin->w : &p.begin->d;
+  const int pitch = sizeof(Begin) / sizeof(uint32_t);
   const int begin = threadIdx.x % 32 * each, end = rv_min(begin + each, plan.rows + 1);
-  int32_t own = 0;
+  uint32_t own = 0;
 #pragma unroll 4
   for (int v = begin; v < end; v++)
     own += at[v * pitch];
-  int32_t sum = rv_warp_scan(own) - own;
+  uint32_t sum = rv_warp_scan(own) - own;
 #pragma unroll 4
   for (int v = begin; v < end; v++) {
     sum += at[v * pitch];
@@ -160,7 +176,7 @@ static __device__ void sum_steps_far(const RvStixelsPlan &plan, const int32_t *t
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
-        sum += object_cost<false>(plan, table, p.cells[first + i], px);
+        sum += object_cost<false>(plan, table, p.begin[rv_min(first + i, plan.rows)].cell, px);
       }
       out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
       out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
@@ -185,7 +201,7 @@ static __device__ void sum_steps_near(const RvStixelsPlan &plan, const int32_t *
       int32_t costs[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
-        costs[i] = object_cost<FULL>(plan, table, p.cells[rv_min(from + i, plan.rows)], px);
+        costs[i] = object_cost<FULL>(plan, table, p.begin[rv_min(from + i, plan.rows)].cell, px);
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sum += costs[i];

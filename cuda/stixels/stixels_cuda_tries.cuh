@@ -10,23 +10,33 @@
 #define BOUNDED_TILES 9 /* minimum number of tiles for which bounds are used */
 #define THREADS (32 * WARPS)
 #define SCHEDULERS 4    /* per SM: warps are assigned to them in turn */
-#define PAIRS (17 * 32) /* of lowest and top row in a tile, see pair_of */
+#define PAIRS (33 * 16) /* of lowest and top row in a tile, see pair_of */
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
 #define SKY RV_STIXEL_SKY
 
 namespace {
-/* The stixels within a tile, without their predecessors. */
-struct Tile {
-  int32_t cost[RV_STIXELS_CLASSES][PAIRS]; /* OUT_OF_REACH where invalid */
-  int32_t mu[2][PAIRS], next[2][PAIRS];    /* of ground and object */
+/* The stixels of a pair of lowest and top row, without their predecessors. */
+struct __align__(16) Costs {
+  int32_t cost[2], mu[2]; /* of ground and object; OUT_OF_REACH where invalid */
+};
+struct __align__(8) Planes {
+  int32_t next[2];
 };
 
-/* The same for those that start in the first of two tiles and end in the second: [lowest row][top
- * row], in tiles. */
+/* The stixels within a tile. */
+struct Tile {
+  Costs costs[PAIRS];
+  Planes planes[PAIRS];
+  int32_t sky[PAIRS]; /* cost */
+};
+
+/* Those that start in the first of two tiles and end in the second: [lowest row][top row], in
+ * tiles. */
 struct Across {
-  int32_t cost[RV_STIXELS_CLASSES][32 * 32];
-  int32_t mu[2][32 * 32], next[2][32 * 32];
+  Costs costs[32 * 32];
+  Planes planes[32 * 32];
+  int32_t sky[32 * 32];
 };
 
 /* Shared memory layout of a block; the scratch of the column follows. */
@@ -190,13 +200,12 @@ try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *sha
   int32_t limit[] = {shared->limit[0][lane], shared->limit[1][lane], shared->limit[2][lane]};
   if (tile && c.cuts[first]) {
     const Begin from = c.begin[first];
+    const Costs own = tile->costs[lane];
     limit[GROUND] =
-        rv_min(limit[GROUND],
-               tile->cost[GROUND][lane] + cost_up_to<GROUND>(plan, from, tile->mu[GROUND][lane]));
+        rv_min(limit[GROUND], own.cost[GROUND] + cost_up_to<GROUND>(plan, from, own.mu[GROUND]));
     limit[OBJECT] =
-        rv_min(limit[OBJECT],
-               tile->cost[OBJECT][lane] + cost_up_to<OBJECT>(plan, from, tile->mu[OBJECT][lane]));
-    limit[SKY] = rv_min(limit[SKY], tile->cost[SKY][lane] + from.sky);
+        rv_min(limit[OBJECT], own.cost[OBJECT] + cost_up_to<OBJECT>(plan, from, own.mu[OBJECT]));
+    limit[SKY] = rv_min(limit[SKY], tile->sky[lane] + from.sky);
   }
   const int top = rv_min(first + (int)threadIdx.x % 32, plan.rows - 1);
   const RvStixelsSums upto = c.sums[top + 1];
@@ -277,10 +286,9 @@ try_within(const RvStixelsPlan &plan, const Column &c, int32_t (*least)[32], con
   int32_t limit[] = {RV_STIXELS_INFINITE, RV_STIXELS_INFINITE};
   if (tile) {
     const Begin from = c.begin[first];
-    limit[GROUND] =
-        tile->cost[GROUND][lane] + cost_up_to<GROUND>(plan, from, tile->mu[GROUND][lane]);
-    limit[OBJECT] =
-        tile->cost[OBJECT][lane] + cost_up_to<OBJECT>(plan, from, tile->mu[OBJECT][lane]);
+    const Costs own = tile->costs[lane];
+    limit[GROUND] = own.cost[GROUND] + cost_up_to<GROUND>(plan, from, own.mu[GROUND]);
+    limit[OBJECT] = own.cost[OBJECT] + cost_up_to<OBJECT>(plan, from, own.mu[OBJECT]);
   }
   for (int k = begin + (end - 1 - begin) / step * step; k >= begin; k -= step) {
     const int bottom = row_of<SPARSE>(c, k);
@@ -301,22 +309,24 @@ try_within(const RvStixelsPlan &plan, const Column &c, int32_t (*least)[32], con
   }
 }
 
-/* Stores the stixel bottom..top of all classes at index `at` of a Tile or Across. */
+/* Stores the stixel bottom..top of all classes. */
 template <int KIND, bool USUAL, class T>
 static __device__ __forceinline__ void compute_own(const RvStixelsPlan &plan, const Column &c,
                                                    T *out, int at, int bottom, int top) {
   const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
   Own own[2];
   own_both<KIND, USUAL>(plan, c, bottom, top, s, own);
-#pragma unroll
-  for (int k = 0; k < SKY; k++) {
-    out->mu[k][at] = own[k].mu;
-    out->next[k][at] = own[k].next;
-    out->cost[k][at] = own[k].cost;
-  }
-  out->cost[SKY][at] = rv_stixels_is_sky_row(&c.ground, bottom)
-                           ? own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost
-                           : OUT_OF_REACH;
+  const int32_t sky = rv_stixels_is_sky_row(&c.ground, bottom)
+                          ? own_of<KIND, USUAL>(plan, c, SKY, bottom, top, s).cost
+                          : OUT_OF_REACH;
+  out->costs[at] = {{own[0].cost, own[1].cost}, {own[0].mu, own[1].mu}};
+  out->planes[at] = {{own[0].next, own[1].next}};
+  out->sky[at] = sky;
+}
+
+/* Index of the stixel from the k-th to the `last`-th row of a tile. */
+static __device__ __forceinline__ int pair_of(int k, int last, int tile) {
+  return k * (tile - 1) - k * (k - 1) / 2 + last;
 }
 
 /* Computes the stixels from the first tile to the one at `first`, by as many warps as call it. */
@@ -338,13 +348,11 @@ static __device__ __forceinline__ void try_across(const RvStixelsPlan &plan, con
                                                   int begin, int end, int step, Best *best) {
   for (int bottom = begin; bottom < end; bottom += step) {
     const int at = 32 * bottom + (int)threadIdx.x % 32;
-    const Across *own = c.across;
+    const Costs own = c.across->costs[at];
     const Begin from = c.begin[bottom];
-    offer(best, GROUND, bottom,
-          own->cost[GROUND][at] + cost_up_to<GROUND>(plan, from, own->mu[GROUND][at]));
-    offer(best, OBJECT, bottom,
-          own->cost[OBJECT][at] + cost_up_to<OBJECT>(plan, from, own->mu[OBJECT][at]));
-    offer(best, SKY, bottom, own->cost[SKY][at] + from.sky);
+    offer(best, GROUND, bottom, own.cost[GROUND] + cost_up_to<GROUND>(plan, from, own.mu[GROUND]));
+    offer(best, OBJECT, bottom, own.cost[OBJECT] + cost_up_to<OBJECT>(plan, from, own.mu[OBJECT]));
+    offer(best, SKY, bottom, c.across->sky[at] + from.sky);
   }
 }
 
@@ -359,11 +367,10 @@ static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan, c
   const int end = rv_min(first + tile, portions_of<SPARSE>(plan, c));
   for (int j = warp; 2 * j <= tile; j += warps) {
     const int from = lane >= j ? j : tile - j, last = first + (lane >= j ? lane : from + lane);
-    const int at = 32 * j + lane;
     if (last >= end)
       continue;
     const int bottom = row_of<SPARSE>(c, first + from), top = row_of<SPARSE>(c, last + 1) - 1;
-    compute_own<KIND, USUAL>(plan, c, out, at, bottom, top);
+    compute_own<KIND, USUAL>(plan, c, out, pair_of(from, last - first, tile), bottom, top);
   }
 }
 

@@ -138,6 +138,9 @@ static inline float __fadd_rn(float a, float b) {
 static inline float __fmul_rn(float a, float b) {
   return a * b;
 }
+static inline float __fmaf_rn(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
 static inline float __saturatef(float v) {
   return v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
 }
