@@ -5,7 +5,7 @@
 #include "stixels/stixels_cuda_semantics.cuh"
 
 #define LINES RV_STIXELS_HORIZONS /* of a block: neighbors, so that they read neighboring bins */
-#define PARTS 8                   /* of the rows */
+#define PARTS 8                   /* of the rows, at most: a block has LINES threads for each */
 #define THREADS (LINES * PARTS)
 
 /* Score of a line in rows begin .. end - 1. Its px in each row follows from that of the row below
@@ -34,7 +34,7 @@ static __device__ void follow_road(const RvStixelsPlan &plan, const RvStixelsCud
   const int line = (int)(0xffffffffu - (unsigned)winner), lane = threadIdx.x % 32;
   const RvStixelsPlane plane = rv_stixels_line_plane(&plan, line);
   long long sums[5] = {0, 0, 0, 0, 0};
-  for (int v = threadIdx.x; v < plan.rows; v += THREADS) {
+  for (int v = threadIdx.x; v < plan.rows; v += blockDim.x) {
     const RvStixelsBins on = rv_stixels_on_line(&plane, v, work.bins);
     const uint2 *below = (const uint2 *)(work.below + (size_t)v * (work.bins + 1));
     const uint2 low = __ldcg(below + on.low), high = __ldcg(below + on.high + 1);
@@ -54,7 +54,7 @@ static __device__ void follow_road(const RvStixelsPlan &plan, const RvStixelsCud
   if (threadIdx.x >= 32)
     return;
   for (int k = 0; k < 5; k++)
-    sums[k] = rv_warp_sum(lane < THREADS / 32 ? parts[k][lane] : 0ll);
+    sums[k] = rv_warp_sum(lane < (int)blockDim.x / 32 ? parts[k][lane] : 0ll);
   const RvStixelsRoad road = {sums[0], sums[1], sums[2], sums[3], sums[4]};
   const unsigned frame = __ldcg(&work.vote->frame);
   RvStixelsState state = rv_stixels_state_of(work, frame - 1);
@@ -66,7 +66,7 @@ static __device__ void follow_road(const RvStixelsPlan &plan, const RvStixelsCud
 /* The blocks after those of the vote compute costs of semantic classes, which depend on no other
  * kernel. */
 template <bool IS_SEMANTIC>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(IS_SEMANTIC ? WIDE_THREADS : THREADS)
     ground_kernel(const __grid_constant__ RvStixelsPlan plan,
                   const __grid_constant__ RvStixelsCuda work, const RvPlane semantics) {
   if (IS_SEMANTIC && blockIdx.x >= RV_STIXELS_BOTTOMS) {
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(THREADS)
   const int line = threadIdx.x % LINES, part = threadIdx.x / LINES;
   const int bottom = ((int)blockIdx.x + 1) * plan.bottom_step;
   const int horizon = plan.rows * (RV_STIXELS_HORIZON_FIRST + line);
-  const int each = rv_div_up(plan.rows, PARTS);
+  const int parts = (int)blockDim.x / LINES, each = rv_div_up(plan.rows, parts);
   rv_launch_wait();
   rv_launch_next(); /* cells are known when the next kernel starts */
   scores[part][line] = score_of(plan, work.votes, work.bins, bottom, horizon, part * each,
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(THREADS)
     int score = 0;
 #pragma unroll
     for (int i = 0; i < PARTS; i++)
-      score += scores[i][k];
+      score += i < parts ? scores[i][k] : 0;
     const unsigned at = blockIdx.x * LINES + k;
     const unsigned long long key = (unsigned long long)score << 32 | (0xffffffffu - at);
     best = key > best ? key : best;
@@ -111,9 +111,10 @@ RvStatus rv_stixels_cuda_ground(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = job->plan;
   const RvPlane *scores = &job->input.scores;
-  static_assert(WIDE_THREADS == THREADS, "both in one kernel");
+  static_assert(WIDE_THREADS == LINES * PARTS / 2, "both in one kernel");
   const bool is_semantic = is_wide(plan, scores);
+  const int threads = is_semantic || plan->rows <= 64 ? WIDE_THREADS : THREADS;
   return rv_launch(&plan->config.log, is_semantic ? ground_kernel<true> : ground_kernel<false>,
-                   dim3(RV_STIXELS_BOTTOMS + (is_semantic ? wide_blocks(plan) : 0)), dim3(THREADS),
+                   dim3(RV_STIXELS_BOTTOMS + (is_semantic ? wide_blocks(plan) : 0)), dim3(threads),
                    0, job->stream, work->is_chained, *plan, *work, *scores);
 }

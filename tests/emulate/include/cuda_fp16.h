@@ -24,6 +24,16 @@ static inline float __half2float(__half h) {
 static inline float2 __half22float2(__half2 h) {
   return {__half2float(h.x), __half2float(h.y)};
 }
+/* The sum with 0, limited to 0 .. 1. */
+static inline __half2 __hadd2_sat(__half2 a, __half2 zeros) {
+  const auto limited = [](__half h) {
+    const float v = __half2float(h);
+    return __half{(uint16_t)(v >= 1.0f ? 0x3c00 : v > 0.0f ? h.bits : 0)};
+  };
+  if (zeros.x.bits || zeros.y.bits)
+    abort();
+  return {limited(a.x), limited(a.y)};
+}
 /* 0xffff where a >= b. */
 static inline unsigned __hge2_mask(__half2 a, __half2 b) {
   return (__half2float(a.x) >= __half2float(b.x) ? 0xffffu : 0u) |
