@@ -31,6 +31,11 @@ static size_t notes_of(const RvSgmPlan *plan) {
   return sgm_cuda_takes_notes(plan) ? config->height * sgm_cuda_rows_notes(config) : 0;
 }
 
+/* Words of the boundaries of tiles. */
+static size_t edges_of(const RvSgmConfig *config) {
+  return 2 * (size_t)rv_div_up(config->width, SGM_TILE_X) * rv_div_up(config->height, SGM_TILE_Y);
+}
+
 /* Rows of descriptors that the limit permits. */
 static int window_rows(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
@@ -40,7 +45,8 @@ static int window_rows(const RvSgmPlan *plan) {
   const int64_t spare = width * height * (config->disparities / 5 + 16) -
                         width * (int64_t)states_of(config) - height * word -
                         (has_p2(config) ? pitch * (height + 1) * word : 0) -
-                        (int64_t)(notes_of(plan) * sizeof(uint16_t)) - 16 * RV_ARENA_GUARD;
+                        (int64_t)(notes_of(plan) * sizeof(uint16_t)) -
+                        (int64_t)edges_of(config) * word - 16 * RV_ARENA_GUARD;
   const int64_t rows = spare / (2 * pitch * (int64_t)plan->descriptor_bytes);
   return rows < config->height ? (int)rows : config->height;
 }
@@ -112,6 +118,7 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   if (has_p2(config))
     work->p2 = (uint32_t *)rv_arena_take(arena, sizeof(uint32_t) * (config->height + 1) *
                                                     sgm_cuda_pitch(config->width));
+  work->edges = (uint32_t *)rv_arena_take(arena, edges_of(config) * sizeof(uint32_t));
   if (!work->sums)
     return; /* counting */
   work->maps = holds_all(work, config) ? maps_on_census(work, plan) : maps_on_sums(work, config);
@@ -134,11 +141,11 @@ static RvStatus open(void *memory, const void *constants) {
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
   if (!work->narrow_sums)
     work->p2 = NULL;
-  if (before_sums(&plan->config)) {
-    const size_t before = before_sums(&plan->config);
+  const size_t before = before_sums(&plan->config);
+  if (before)
     RV_CU(log, cudaMemset(work->sums - before, 0, before * sizeof *work->sums));
-    RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
-  }
+  RV_CU(log, cudaMemset(work->edges, 0, edges_of(&plan->config) * sizeof(uint32_t)));
+  RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
   sgm_cuda_vertical_open(work, plan);
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));
   if (plan->config.paths != 8)

@@ -33,7 +33,7 @@ enum SgmLimited : uint32_t {};
 enum SgmLimited64 : uint64_t {};
 
 typedef unsigned long long SgmNode;
-enum { SGM_TILE_X = 64 }; /* columns of a tile of the filter stage */
+enum { SGM_TILE_X = 64, SGM_TILE_Y = 16 }; /* columns and rows of a tile of the filter stage */
 /* Columns left of the image in a row of descriptors; they contain that of column 0. Rows start and
  * end at multiples of these, so at multiples of 16 bytes. */
 enum { SGM_PAD = 4 };
@@ -86,6 +86,7 @@ struct SgmCuda {
   SgmMaps maps;
   SgmNode *nodes;   /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
   uint2 *pending;   /* speckle: [y][tile], 64 pixels whose region size is not known yet */
+  uint32_t *edges;  /* speckle: [tile][below, right], see sgm_meet of sgm_cuda_regions.cuh */
   uint32_t *refine; /* refine stage: memory of sgm_cuda_refine.cu, 4 words per pixel */
   uint32_t *totals; /* sky: sums of the gray levels of the left view's rows; NULL: not needed */
 

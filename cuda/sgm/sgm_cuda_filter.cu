@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_filter.cu: the filter stage: median, speckle filter and output. A block takes a tile:
  * median, regions of the speckle filter in shared memory, output. Regions that touch the boundary
- * of the tile and are not large enough within it are written and marked as pending; a second kernel
- * merges regions across boundaries, a third invalidates those that are too small. */
+ * of the tile and are not large enough within it are written and marked as pending. Of two
+ * neighboring tiles the one that is finished last merges the regions across their boundary; a second
+ * kernel invalidates those that are too small. */
 #include <string.h>
 
 #include "rv_launch.cuh"
@@ -14,12 +15,14 @@ namespace {
 
 enum { WARPS = 8, ROWS = 2, THREADS = 32 * WARPS }; /* ROWS: of a warp; a lane has two columns */
 enum { TILE_X = SGM_TILE_X, TILE_Y = WARPS * ROWS, TILE = TILE_X * TILE_Y };
+static_assert((int)TILE_Y == (int)SGM_TILE_Y, "memory of the boundaries");
 
 struct FilterArgs {
   SgmRaster<uint16_t> in, out;
   SgmRaster<uint8_t> raw_confidence, confidence; /* confidence.data is NULL when not asked for */
   SgmNode *nodes;
-  uint2 *pending; /* [y][tile]: pixels in even columns, in odd columns */
+  uint2 *pending;  /* [y][tile]: pixels in even columns, in odd columns */
+  uint32_t *edges; /* see sgm_cuda_regions.cuh */
   int width, height, speckle_size, speckle_range;
   uint8_t confidence_of[256]; /* by rv_sgm_margin () */
 };
@@ -134,6 +137,7 @@ struct Forest {
   uint16_t root[TILE];  /* of a head */
   uint32_t last[WARPS][32];
   Runs runs[WARPS]; /* of a warp's last row */
+  uint32_t second;  /* see sgm_meet */
 };
 
 /* One row, as a lane sees it. */
@@ -335,6 +339,53 @@ __device__ __forceinline__ void store_rows(const FilterArgs &a, const Place &p,
   }
 }
 
+/* --- Boundaries ------------------------------------------------------------------------------ */
+
+/* Two single values. */
+__device__ __forceinline__ bool joined(const FilterArgs &a, uint32_t p, uint32_t q) {
+  return !(parted(a, p, q) & 0xffff);
+}
+
+/* Merges regions across the boundary between pixel (x, y) and (ux, uy), which is above or to the left
+ * of it; all lanes of a warp, in the order of the pixels. As above, each pair of runs once. */
+__device__ __forceinline__ void merge_across(const FilterArgs &a, int x, int y, int ux, int uy,
+                                             bool inside) {
+  uint32_t here = 0, there = 0;
+  SgmNode node = 0, other = 0;
+  if (inside) {
+    here = *(const volatile uint16_t *)&a.out.row(y)[x];
+    there = *(const volatile uint16_t *)&a.out.row(uy)[ux];
+    node = *(const volatile SgmNode *)&a.nodes[(size_t)y * a.width + x];
+    other = *(const volatile SgmNode *)&a.nodes[(size_t)uy * a.width + ux];
+  }
+  const uint32_t here_before = __shfl_up_sync(SGM_WARP, here, 1);
+  const uint32_t there_before = __shfl_up_sync(SGM_WARP, there, 1);
+  if (!joined(a, here, there) || !(sgm_parent(node) || sgm_parent(other)) ||
+      (threadIdx.x % 32 != 0 && joined(a, here, here_before) && joined(a, there, there_before) &&
+       joined(a, here_before, there_before)))
+    return;
+  sgm_merge(a.nodes, sgm_parent(node), sgm_parent(other), (uint32_t)a.speckle_size);
+}
+
+/* Merges regions across the tile's boundaries where the neighbor is finished, too. Two warps take a
+ * level boundary, one an upright one. */
+__device__ __forceinline__ void merge_tiles(const FilterArgs &a, Forest &f, const Place &p) {
+  sgm_meet(a.edges, &f.second);
+  const int x0 = (int)blockIdx.x * TILE_X, y0 = (int)blockIdx.y * TILE_Y;
+  const SgmEdge edge = p.warp < 2   ? SGM_EDGE_ABOVE
+                       : p.warp < 4 ? SGM_EDGE_BELOW
+                                    : (SgmEdge)(p.warp - 4 + SGM_EDGE_LEFT);
+  if (p.warp >= 6 || !(f.second >> edge & 1))
+    return;
+  if (edge == SGM_EDGE_ABOVE || edge == SGM_EDGE_BELOW) {
+    const int x = x0 + p.warp % 2 * 32 + p.lane, y = y0 + (edge == SGM_EDGE_BELOW ? TILE_Y : 0);
+    merge_across(a, x, y, x, y - 1, x < a.width);
+  } else {
+    const int x = x0 + (edge == SGM_EDGE_RIGHT ? TILE_X : 0), y = y0 + p.lane;
+    merge_across(a, x, y, x - 1, y, p.lane < TILE_Y && y < a.height);
+  }
+}
+
 /* R: radius of the median, 0 = off. */
 template <int R, bool SPECKLE>
 __global__ void __launch_bounds__(THREADS) tile_kernel(const __grid_constant__ FilterArgs a) {
@@ -343,45 +394,14 @@ __global__ void __launch_bounds__(THREADS) tile_kernel(const __grid_constant__ F
   const Place p = my_place();
   uint32_t value[ROWS];
   filter<R>(a, p, value);
-  if (SPECKLE) {
+  if (!SPECKLE) {
+    store_rows(a, p, value);
+  } else {
     __shared__ Forest forest;
     drop_small(a, forest, p, value);
+    store_rows(a, p, value);
+    merge_tiles(a, forest, p);
   }
-  store_rows(a, p, value);
-}
-
-/* Two single values. */
-__device__ __forceinline__ bool joined(const FilterArgs &a, uint32_t p, uint32_t q) {
-  return !(parted(a, p, q) & 0xffff);
-}
-
-/* Merges regions of neighboring tiles: blockIdx.y counts the boundaries, the horizontal ones first,
- * threads take the pixels below or to the right of them. As above, each pair of runs once. */
-__global__ void __launch_bounds__(THREADS) boundary_kernel(const FilterArgs a) {
-  rv_launch_wait();
-  rv_launch_next();
-  const int horizontal = rv_div_up(a.height, TILE_Y) - 1;
-  const bool level = (int)blockIdx.y < horizontal;
-  const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-  const int x = level ? i : ((int)blockIdx.y - horizontal + 1) * TILE_X;
-  const int y = level ? ((int)blockIdx.y + 1) * TILE_Y : i;
-  const bool inside = level ? x < a.width : y < a.height;
-  const int ux = level ? x : x - 1, uy = level ? y - 1 : y; /* beyond the boundary */
-  uint32_t here = 0, there = 0;
-  SgmNode node = 0, other = 0;
-  if (inside) {
-    here = a.out.row(y)[x], there = a.out.row(uy)[ux];
-    node = *(volatile SgmNode *)&a.nodes[(size_t)y * a.width + x];
-    other = *(volatile SgmNode *)&a.nodes[(size_t)uy * a.width + ux];
-  }
-  const uint32_t here_before = __shfl_up_sync(SGM_WARP, here, 1);
-  const uint32_t there_before = __shfl_up_sync(SGM_WARP, there, 1);
-  const bool begins = threadIdx.x % 32 == 0 || (!level && y % TILE_Y == 0);
-  if (!joined(a, here, there) || !(sgm_parent(node) || sgm_parent(other)) ||
-      (!begins && joined(a, here, here_before) && joined(a, there, there_before) &&
-       joined(a, here_before, there_before)))
-    return;
-  sgm_merge(a.nodes, sgm_parent(node), sgm_parent(other), (uint32_t)a.speckle_size);
 }
 
 /* The pending pixels, now that their regions are complete; one warp per row of a tile. */
@@ -422,16 +442,14 @@ RvStatus run_filter(const SgmCuda *work, const RvSgmJob *job, FilterArgs a, int 
                     bool early) {
   const RvSgmConfig *config = &job->plan->config;
   const RvLog *log = &config->log;
-  a.nodes = work->nodes, a.pending = work->pending;
+  a.nodes = work->nodes, a.pending = work->pending, a.edges = work->edges;
   a.width = config->width, a.height = config->height, a.speckle_range = config->speckle_range;
   const dim3 tiles(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y));
-  const dim3 boundaries(rv_div_up(rv_max(a.width, a.height), THREADS), tiles.x + tiles.y - 2);
   const dim3 rows(tiles.x, rv_div_up(a.height, WARPS));
   RV_TRY(rv_launch(log, tile_kernel_of(median, a.speckle_size), tiles, THREADS, 0, job->stream,
                    early, a));
-  if (a.speckle_size <= 1 || boundaries.y == 0)
+  if (a.speckle_size <= 1 || tiles.x * tiles.y == 1)
     return RV_OK;
-  RV_TRY(rv_launch(log, boundary_kernel, boundaries, THREADS, 0, job->stream, work->early, a));
   return rv_launch(log, pending_kernel, rows, THREADS, 0, job->stream, work->early, a);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_regions.cuh: the regions of the speckle filter that cross the boundaries of tiles, a
- * union-find forest in global memory. Device code only.
+/* sgm_cuda_regions.cuh: which of two neighboring blocks ends last, and the regions of the speckle
+ * filter that cross the boundaries of tiles, a union-find forest in global memory. Device code only.
  *
  * A node is a pixel; its number is index + 1, and 0 stands for "large enough". The pixel's word
  * contains the number of its parent in the upper and the number of pixels of its region in the
@@ -12,6 +12,36 @@
 #define RV_SGM_CUDA_REGIONS_CUH
 
 #include "sgm/sgm_cuda.cuh"
+#include "sgm/sgm_cuda_path.cuh"
+
+/* Boundaries of a block of a grid in two dimensions. */
+enum SgmEdge { SGM_EDGE_ABOVE, SGM_EDGE_BELOW, SGM_EDGE_LEFT, SGM_EDGE_RIGHT };
+
+/* All threads of a block, once what they wrote is complete: bits of the boundaries beyond which the
+ * neighbor has been here before, whose results are then visible. The other boundaries are left to
+ * the neighbors. edges: [block][below, right], a number that both neighbors increase, even between
+ * launches. */
+static __device__ __forceinline__ void sgm_meet(uint32_t *edges, uint32_t *second) {
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const int e = (int)threadIdx.x, x = (int)blockIdx.x, y = (int)blockIdx.y;
+    const bool exists = e == SGM_EDGE_ABOVE   ? y > 0
+                        : e == SGM_EDGE_BELOW ? y + 1 < (int)gridDim.y
+                        : e == SGM_EDGE_LEFT  ? x > 0
+                                              : e == SGM_EDGE_RIGHT && x + 1 < (int)gridDim.x;
+    const int of = (y - (e == SGM_EDGE_ABOVE)) * (int)gridDim.x + x - (e == SGM_EDGE_LEFT);
+    bool is_second = false;
+    if (exists) {
+      __threadfence();
+      is_second = atomicAdd(&edges[2 * of + e / 2], 1u) & 1;
+      __threadfence();
+    }
+    const uint32_t seconds = __ballot_sync(SGM_WARP, is_second);
+    if (e == 0)
+      *second = seconds;
+  }
+  __syncthreads();
+}
 
 static __device__ __forceinline__ SgmNode sgm_node(uint32_t parent, uint32_t size) {
   return (SgmNode)parent << 32 | size;
