@@ -4,6 +4,8 @@
 #ifndef RV_SGM_CUDA_ROW_BLOCK_CUH
 #define RV_SGM_CUDA_ROW_BLOCK_CUH
 
+#include <cuda_pipeline_primitives.h>
+
 #include "sgm/sgm_cuda_row_memory.cuh"
 #include "sgm/sgm_cuda_row_path.cuh"
 
@@ -59,29 +61,47 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   }
   /* The row's saved states in memory. */
   __device__ uint16_t *noted() const { return a.noted + (size_t)y * (segments + 2) * words(); }
-  /* Descriptors and P2 alone; thread: one of `threads`. */
+  /* Descriptors and P2 alone; thread: one of `threads`. As much as possible is loaded at once. */
   __device__ __forceinline__ void prepare_path(int thread, int threads) const {
     const SgmScene &s = a.scene;
     const Census *left = (const Census *)s.left + (size_t)y * s.pitch;
     const Census *right = (const Census *)s.right + (size_t)y * s.pitch;
     const int row = segments * SEGMENT, span = row + 2 * words();
     for (int x = thread - PAD; x < row + PAD; x += threads)
-      m.left[x] = x < shift ? right[0] : left[rv_min(x - shift, s.width - 1)];
+      copy_one(&m.left[x], x < shift ? right : left + rv_min(x - shift, s.width - 1));
     for (int t = thread - PAD; t < span + PAD; t += threads)
-      m.right[t] = right[rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1)];
-    for (int x = thread; x < (s.adaptive ? row + PAD : 2 * PAD); x += threads)
-      ((Penalty *)m.p2)[x] = (Penalty)penalty(x - 1, x);
+      copy_one(&m.right[t],
+               right + rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1));
+    __pipeline_commit();
+    prepare_penalties(thread, threads);
+    __pipeline_wait_prior(0);
+  }
+  static __device__ __forceinline__ void copy_one(Census *to, const Census *from) {
+    __pipeline_memcpy_async(to, from, sizeof(Census));
   }
 
   /* P2 between neighboring columns, irrelevant where one of them is outside the image. */
-  __device__ int penalty(int x0, int x1) const {
+  __device__ __forceinline__ void prepare_penalties(int thread, int threads) const {
+    enum { AT_ONCE = 8 };
     const SgmScene &s = a.scene;
-    const uint8_t *gray = s.gray.row(y);
-    const int last = s.width - 1;
-    return s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient,
-                                          gray[rv_clamp(x1 - shift, 0, last)],
-                                          gray[rv_clamp(x0 - shift, 0, last)])
-                      : s.p2;
+    const uint8_t *const gray = s.gray.row(y);
+    const int last = s.width - 1, count = s.adaptive ? segments * SEGMENT + PAD : 2 * PAD;
+    Penalty *const p2 = (Penalty *)m.p2;
+    for (int x0 = thread; x0 < count; x0 += AT_ONCE * threads) {
+      int here[AT_ONCE] = {}, before[AT_ONCE] = {};
+#pragma unroll
+      for (int n = 0; n < AT_ONCE && s.adaptive; n++) {
+        const int x = x0 + n * threads - shift;
+        here[n] = gray[rv_clamp(x, 0, last)], before[n] = gray[rv_clamp(x - 1, 0, last)];
+      }
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; n++)
+        if (x0 + n * threads < count)
+          p2[x0 + n * threads] =
+              (Penalty)(s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, here[n],
+                                                       before[n])
+                                   : s.p2);
+    }
   }
 
   /* Segment of pair 0 (right half) or 1 (left half) in turn i < turns(pair). */
@@ -111,22 +131,18 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
 
   __device__ uint16_t *row_paths() const { return a.paths + (size_t)y * a.scene.width * words(); }
 
+  /* The winner of a pixel in column x of the row, for end (). Its descriptor is not needed
+   * anymore. */
+  __device__ __forceinline__ void keep_winner(int x, int k) const { m.left[x] = (Census)k; }
+
   /* Writes right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
   __device__ void end() const {
     const SgmScene &s = a.scene;
     const uint32_t *keys =
         m.keys + shift + s.min_disparity + 2 * words() - 1; /* of right pixel 0 */
-    enum { AT_ONCE = 4 }; /* winners are loaded together: they come from the L2 cache */
-    for (int x0 = (int)threadIdx.x; x0 < s.width; x0 += AT_ONCE * BLOCK) {
-      int k[AT_ONCE];
-#pragma unroll
-      for (int n = 0; n < AT_ONCE; n++)
-        k[n] = x0 + n * BLOCK < s.width ? a.maps.winner.row(y)[x0 + n * BLOCK] : 0;
-#pragma unroll
-      for (int n = 0; n < AT_ONCE; n++)
-        if (x0 + n * BLOCK < s.width)
-          end_pixel(x0 + n * BLOCK, k[n], keys);
-    }
+#pragma unroll 4
+    for (int x = (int)threadIdx.x; x < s.width; x += BLOCK)
+      end_pixel(x, (int)m.left[shift + x], keys);
   }
   __device__ __forceinline__ void end_pixel(int x, int k, const uint32_t *keys) const {
     const SgmScene &s = a.scene;

@@ -21,6 +21,54 @@ static __device__ __forceinline__ void row_second_half(const RowBlock<K, FULL, N
     RowFill<K, FULL, NARROW, Census, -DX>{row}.fill(pair, path);
 }
 
+/* The paths in the middle of the row: what shared memory they need is loaded, and the paths are
+ * walked to there, or resumed. */
+template <int K, bool FULL, bool NARROW, typename Census>
+static __device__ __forceinline__ void row_approach_middle(
+    const RowBlock<K, FULL, NARROW, Census> &row, int pair, RowPath<K, FULL> &path) {
+  if (pair == 0)
+    RowWalk<K, FULL, NARROW, Census, 1>{row}.template approach<false>(path);
+  else
+    RowWalk<K, FULL, NARROW, Census, -1>{row}.template approach<false>(path);
+}
+template <int K, bool FULL, typename Census>
+static __device__ __forceinline__ void row_start(const RowBlock<K, FULL, false, Census> &row,
+                                                 int pair, int role, RowPath<K, FULL> &path) {
+  row.prepare();
+  __syncthreads();
+  if (role != RowRoles<false>::WALK)
+    return;
+  if (row.a.approached)
+    path.resume(row.note_at(row.segments + pair), row.a.narrow_notes);
+  else if (row.a.both)
+    row_approach_middle(row, pair, path);
+}
+template <int K, bool FULL, typename Census>
+static __device__ __forceinline__ void row_start_stored(const RowBlock<K, FULL, true, Census> &row,
+                                                        int pair, int role,
+                                                        RowPath<K, FULL> &path) {
+  const RowWalk<K, FULL, true, Census, 1> rightward{row};
+  const RowWalk<K, FULL, true, Census, -1> leftward{row};
+  const bool walks = role == RowRoles<true>::WALK;
+  uint32_t bytes[(K + 1) / 2] = {};
+  if (walks && row.a.approached) {
+    if (pair == 0)
+      rightward.load_stored(pair, path, bytes);
+    else
+      leftward.load_stored(pair, path, bytes);
+  }
+  row.prepare();
+  __syncthreads();
+  if (walks && row.a.approached) {
+    if (pair == 0)
+      rightward.resume_stored(path, bytes);
+    else
+      leftward.resume_stored(path, bytes);
+  } else if (walks) {
+    row_approach_middle(row, pair, path);
+  }
+}
+
 /* Blocks per SM: where registers permit, rows of 640 pixels need no more memory. */
 template <int K, bool NARROW> constexpr int row_blocks() {
   return K > 2 ? 1 : NARROW ? 5 : 4;
@@ -32,26 +80,14 @@ static __global__ void __launch_bounds__(RowRoles<NARROW>::BLOCK, row_blocks<K, 
   typedef RowRoles<NARROW> Roles;
   extern __shared__ __align__(16) char memory[];
   const RowBlock<K, FULL, NARROW, Census> row(a, memory);
-  row.prepare();
-  __syncthreads();
   /* Uniform for the compiler. */
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
   const int pair = warp / Roles::ALL, role = warp % Roles::ALL;
   RowPath<K, FULL> path(a.scene);
-  if (a.approached) {
-    if constexpr (!NARROW) {
-      if (role == Roles::WALK)
-        path.resume(row.note_at(row.segments + pair), a.narrow_notes);
-    } else if (role == Roles::WALK && pair == 0)
-      RowWalk<K, FULL, NARROW, Census, 1>{row}.resume_stored(path);
-    else if (role == Roles::WALK)
-      RowWalk<K, FULL, NARROW, Census, -1>{row}.resume_stored(path);
-  } else if (a.both && role == Roles::WALK) {
-    if (pair == 0)
-      RowWalk<K, FULL, NARROW, Census, 1>{row}.approach(path);
-    else
-      RowWalk<K, FULL, NARROW, Census, -1>{row}.approach(path);
-  }
+  if constexpr (NARROW)
+    row_start_stored(row, pair, role, path);
+  else
+    row_start(row, pair, role, path);
   __syncthreads();
   if (role == Roles::WINNER)
     RowWinner<K, FULL, NARROW, Census, Probe>{row, probe}.select_winner(pair);

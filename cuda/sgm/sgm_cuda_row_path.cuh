@@ -72,6 +72,27 @@ static __device__ __forceinline__ void sgm_store_bytes(uint16_t *at, const uint3
   }
 }
 
+/* The same for bytes that nobody reads soon: they leave the L2 cache first. */
+template <int K>
+static __device__ __forceinline__ void sgm_stream_bytes(uint16_t *at, const uint32_t (&cost)[K]) {
+  if constexpr (K == 1) {
+    __stcs(at, (uint16_t)__byte_perm(cost[0], 0, 0x4420));
+  } else {
+    uint32_t v[K / 2];
+#pragma unroll
+    for (int j = 0; j < K / 2; j++)
+      v[j] = sgm_shift_add<8>(cost[2 * j + 1], cost[2 * j]);
+    if constexpr (K == 2)
+      __stcs((uint32_t *)at, v[0]);
+    else if constexpr (K == 4)
+      __stcs((uint2 *)at, make_uint2(v[0], v[1]));
+    else
+#pragma unroll
+      for (int j = 0; j < K / 2; j += 4)
+        __stcs((uint4 *)at + j / 4, make_uint4(v[j], v[j + 1], v[j + 2], v[j + 3]));
+  }
+}
+
 template <int K>
 static __device__ __forceinline__ void sgm_load_bytes(uint32_t (&v)[(K + 1) / 2],
                                                       const uint16_t *at) {

@@ -76,15 +76,20 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
   const Row &row;
 
   /* Packed bytes of K words, as those of the sums. */
+  template <bool STREAM>
   static __device__ __forceinline__ void store_packed(uint16_t *at, const uint32_t (&beyond)[K]) {
-    sgm_store_bytes<K>(at, beyond);
+    if (STREAM)
+      sgm_stream_bytes<K>(at, beyond);
+    else
+      sgm_store_bytes<K>(at, beyond);
   }
 
   /* Number of the saved state in the middle. */
   __device__ int middle_note() const { return row.segments + (DX > 0 ? 0 : 1); }
 
-  /* First half: saves the state before every segment, or stores the path. */
-  __device__ void approach(Path &path) const {
+  /* First half: saves the state before every segment, or stores the path. STREAM: for another kernel,
+   * while the L2 cache is wanted for other things. */
+  template <bool STREAM> __device__ void approach(Path &path) const {
     const int from = DX > 0 ? 0 : row.segments - 1, to = DX > 0 ? row.middle : row.middle - 1;
     if (from == to)
       return;
@@ -112,7 +117,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
           if constexpr (NARROW) {
             const int u = DX > 0 ? v : STEPS - 1 - v;
             if (left >= -u)
-              store_packed(out + u * row.words(), beyond);
+              store_packed<STREAM>(out + u * row.words(), beyond);
           }
           sgm_copy<K>(cost, next);
         }
@@ -122,17 +127,32 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     }
   }
 
+  /* The column of the last pixel before the middle. */
+  __device__ __forceinline__ int last_column() const {
+    return row.middle * SEGMENT - (DX > 0 ? 1 : 0);
+  }
+  /* Loads what the start in the middle needs and does not depend on the shared memory of the row:
+   * the path in the last pixel, and what starts the first slot. */
+  __device__ __forceinline__ void load_stored(int pair, const Path &path,
+                                              uint32_t (&bytes)[(K + 1) / 2]) const {
+    const int words = row.words();
+    if (row.middle > 0)
+      sgm_load_bytes<K>(bytes,
+                        row.row_paths() + (last_column() - row.shift) * words + path.first_word);
+    if (row.turns(pair) > 0)
+      copy_ahead<STEPS>(row.m.ahead + pair * STEPS * words, words, first_pieces(pair));
+  }
+
   /* The state in the middle when the path from the end is in memory: its excess over the costs of
    * the last pixel, and these. */
-  __device__ void resume_stored(Path &path) const {
+  __device__ void resume_stored(Path &path, const uint32_t (&bytes)[(K + 1) / 2]) const {
     if (row.middle == 0)
       return; /* the path starts there, or is not needed */
-    const int x = row.middle * SEGMENT - (DX > 0 ? 1 : 0), words = row.words();
+    const int x = last_column(), words = row.words();
     const auto left = row.m.left[x];
     const auto *const low = row.m.right + x + 2 * words - path.first_word, *const high =
                                                                                low - words;
-    uint32_t bytes[(K + 1) / 2], beyond[K];
-    sgm_load_bytes<K>(bytes, row.row_paths() + (x - row.shift) * words + path.first_word);
+    uint32_t beyond[K];
     sgm_unpack_bytes<K>(beyond, bytes);
 #pragma unroll
     for (int j = 0; j < K; j++)
@@ -166,6 +186,10 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     const uint16_t *const from = piece < PIECES / 2 ? row.row_sums() : row.row_paths();
     return from + ((int)threadIdx.x % 32 / PIECES * words + piece % (PIECES / 2) * 8);
   }
+  __device__ __forceinline__ const uint16_t *first_pieces(int pair) const {
+    return first_piece() +
+           (ptrdiff_t)(Start::first_unit(row.turn(pair, 0)) - row.shift) * row.words();
+  }
   /* Copies COUNT pixels; from: a lane's first piece. Left of the image that is what precedes the
    * row in memory, which has no effect: see SGM_BEFORE. */
   template <int COUNT>
@@ -185,8 +209,8 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
 
   /* Second half with packed sums: adds the costs of both paths and the sums of the other
    * directions, in the slot. These sums and the other path are copied there when the slot is free,
-   * those of its first unit before. Turns follow each other along the row, and so do penalties and
-   * pieces. */
+   * those of its first unit before, the very first ones by load_stored where the path is there. Turns follow each other along
+   * the row, and so do penalties and pieces. */
   __device__ void consume_stored(int pair, Path &path) const {
     enum { PAIR = (K + 1) / 2, REST = SEGMENT - STEPS };
     const int words = row.words(), pitch = row.pitch(), turns = row.turns(pair);
@@ -197,8 +221,9 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
       uint32_t cost[K], others[STEPS][PAIR], paths[STEPS][PAIR];
       Start::start(row, feed, x, path, cost);
       uint32_t *const ahead = row.m.ahead + pair * STEPS * words;
-      const uint16_t *pieces = first_piece() + (ptrdiff_t)(x - row.shift) * words;
-      copy_ahead<STEPS>(ahead, words, pieces);
+      const uint16_t *pieces = first_pieces(pair);
+      if (!row.a.approached)
+        copy_ahead<STEPS>(ahead, words, pieces);
       const auto load = [&](const uint32_t *from, int step) {
         __pipeline_wait_prior(1);
         __syncwarp();
@@ -393,7 +418,7 @@ template <int K, bool FULL, typename Census, int DX>
 static __device__ __forceinline__ void row_note_path(const RowBlock<K, FULL, false, Census> &row) {
   RowPath<K, FULL> path(row.a.scene);
   const RowWalk<K, FULL, false, Census, DX> walk{row};
-  walk.approach(path);
+  walk.template approach<false>(path);
   path.note(row.note_at(walk.middle_note()), 1);
 }
 
@@ -439,9 +464,9 @@ static __device__ __forceinline__ void row_approach(const RowArgs &a, char *memo
     return;
   RowPath<K, true> path(a.scene);
   if (warp % 2 == 0)
-    RowWalk<K, true, true, Census, 1>{row}.approach(path);
+    RowWalk<K, true, true, Census, 1>{row}.template approach<true>(path);
   else
-    RowWalk<K, true, true, Census, -1>{row}.approach(path);
+    RowWalk<K, true, true, Census, -1>{row}.template approach<true>(path);
 }
 
 #endif

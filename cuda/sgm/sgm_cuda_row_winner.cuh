@@ -226,6 +226,7 @@ template <int K, bool FULL, bool NARROW, typename Census, class Probe> struct Ro
     const int far = (int)v.second, near = row.a.confidence ? (int)v.near : far;
     enum { BIAS = Row::Roles::BIAS };
     const bool valid = rv_sgm_unique(best - BIAS, rv_min(near, far) - BIAS, row.a.uniqueness);
+    row.keep_winner(row.shift + x, k);
     row.a.maps.winner.row(row.y)[x] = (uint16_t)k;
     row.a.maps.values.row(row.y)[x] =
         (uint16_t)(valid ? rv_sgm_value(row.a.scene.min_disparity, k, shifted) : RV_SGM_INVALID);

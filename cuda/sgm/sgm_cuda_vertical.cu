@@ -86,17 +86,17 @@ template <class Shape, int THREADS, bool IS_ADD> struct VerticalCopy {
   const char *at[EACH];
   int step[EACH];  /* bytes to the next stage */
   uint32_t wanted; /* bit i: piece i has something that is read */
-  char *to;
+  uint32_t to;     /* address in shared memory */
   int thread;
 
   /* The next stage, of which `rows` rows exist, to stage n of the ring. */
   __device__ __forceinline__ void stage(int n, int rows) {
-    char *const out = to + n * (ALL * PIECE);
+    const uint32_t out = to + n * (ALL * PIECE);
     const int pieces = rv_min(rows, ROWS) * PIECES;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
       if (thread + i * THREADS < pieces && (Shape::IS_FULL || wanted >> i & 1))
-        __pipeline_memcpy_async(out + i * THREADS * PIECE, at[i], PIECE);
+        __pipeline_memcpy_async(__cvta_shared_to_generic(out + i * THREADS * PIECE), at[i], PIECE);
       at[i] += step[i];
     }
     __pipeline_commit();
@@ -123,6 +123,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
   uint32_t scale, offset; /* turn the word below into a neighbor at the start of the range, */
   uint32_t from_above;    /* and the one above at its end */
   uint32_t half[2];       /* 1 in the lanes of the warp's first column, of its second one */
+  uint32_t minus[2], top; /* minus these, and 0x10000: see find_smallest */
   bool keeps;
   uint32_t l[K], beyond[K]; /* L + 1 of the previous row; excess of L over the pixel's costs */
   uint32_t drop;            /* minus the smallest l, in both halves */
@@ -143,7 +144,9 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     from_above = first == lanes - 1 ? 0x5432 : 0x3210;
     half[1] = G == 16 && threadIdx.x % 32 >= 16, half[0] = 1 - half[1];
     p1 = sgm_p1(a.scene, sweep), p2 = (uint32_t)a.scene.p2 * ONE, limit = a.scene.limit + ONE;
+    minus[0] = 0u - half[0], minus[1] = 0u - half[1], top = blockDim.z << 16;
     keep(scale), keep(offset), keep(from_above), keep(half[0]), keep(half[1]);
+    keep(minus[0]), keep(minus[1]), keep(top);
     mapped = a.p2 != nullptr;
     keep(p1.below), keep(p1.above), keep(limit), keep(mapped);
 #pragma unroll
@@ -179,9 +182,9 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
     smallest = sgm_min2(smallest, sgm_swap2(smallest));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (G == 16) { /* two reductions are faster than four exchanges */
-      const uint32_t first = __reduce_min_sync(SGM_WARP, smallest * half[0] - half[1]);
-      const uint32_t second = __reduce_min_sync(SGM_WARP, smallest * half[1] - half[0]);
-      drop = first * (0u - half[0]) + (second * (0u - half[1]) + 0x10000u);
+      const uint32_t first = __reduce_min_sync(SGM_WARP, smallest * half[0] + minus[1]);
+      const uint32_t second = __reduce_min_sync(SGM_WARP, smallest * half[1] + minus[0]);
+      drop = first * minus[0] + (second * minus[1] + top);
       return;
     }
 #endif
@@ -246,13 +249,16 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
 
   template <class Copy> __device__ __forceinline__ Copy copy_from(int first) const {
     Copy copy;
-    copy.wanted = 0, copy.thread = thread(), copy.to = ring + copy.thread * PIECE;
+    copy.wanted = 0, copy.thread = thread();
+    copy.to = (uint32_t)__cvta_generic_to_shared(ring) + copy.thread * PIECE;
+    keep(copy.to);
 #pragma unroll
     for (int i = 0; i < Copy::EACH; i++) {
       const int n = rv_min(copy.thread + THREADS * i, Copy::ALL - 1);
       int pitch = 0;
       copy.at[i] = piece(n % Copy::PIECES, first + n / Copy::PIECES, &pitch);
       copy.step[i] = pitch * ROWS;
+      keep(copy.step[i]);
       copy.wanted |= (uint32_t)is_read(n % Copy::PIECES) << i;
     }
     return copy;

@@ -79,6 +79,9 @@ template <class T> static inline T __ldcg(const T *at) {
   emulate::turn();
   return emulate::load_aligned(at);
 }
+template <class T> static inline void __stcs(T *at, T value) {
+  *at = value;
+}
 template <class T> static inline void __stcg(T *at, T value) {
   *at = value;
   emulate::progress();
