@@ -72,8 +72,9 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalShape {
   enum { LEFT = COLUMNS * (int)sizeof(Census) / PIECE, P2 = NARROW ? 1 : 0 };
   enum { SET = RIGHT + LEFT + P2, ADD = SET + SUMS };
   enum { IS_FULL = NARROW }; /* all words exist */
-  /* Rows copied together, and stages of them; all but one are on their way. */
-  enum { LIMIT = 48 << 10, STAGES = 6 * ADD * PIECE <= LIMIT ? 3 : 2 };
+  /* Rows copied together, and stages of them; all but one are on their way. With packed sums more
+   * of them are slower: see docs/notes/sgm-cuda.md. */
+  enum { LIMIT = 48 << 10, STAGES = !NARROW && 6 * ADD * PIECE <= LIMIT ? 3 : 2 };
   enum { MOST = LIMIT / (2 * STAGES * ADD * PIECE), ROWS = MOST >= 4 ? 4 : MOST >= 2 ? 2 : 1 };
   enum { BYTES = STAGES * ROWS * ADD * PIECE }; /* of a sweep */
   static_assert(2 * (int)BYTES <= (int)LIMIT, "shared memory");
