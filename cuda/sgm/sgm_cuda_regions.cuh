@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda_regions.cuh: which of two neighboring blocks ends last, and the regions of the speckle
- * filter that cross the boundaries of tiles, a union-find forest in global memory. Device code only.
+ * filter that cross the boundaries of tiles, a union-find forest in global memory. Device code
+ * only.
  *
  * A node is a pixel; its number is index + 1, and 0 stands for "large enough". The pixel's word
  * contains the number of its parent in the upper and the number of pixels of its region in the

@@ -87,8 +87,8 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
   /* Number of the saved state in the middle. */
   __device__ int middle_note() const { return row.segments + (DX > 0 ? 0 : 1); }
 
-  /* First half: saves the state before every segment, or stores the path. STREAM: for another kernel,
-   * while the L2 cache is wanted for other things. */
+  /* First half: saves the state before every segment, or stores the path. STREAM: for another
+   * kernel, while the L2 cache is wanted for other things. */
   template <bool STREAM> __device__ void approach(Path &path) const {
     const int from = DX > 0 ? 0 : row.segments - 1, to = DX > 0 ? row.middle : row.middle - 1;
     if (from == to)
@@ -209,8 +209,8 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
 
   /* Second half with packed sums: adds the costs of both paths and the sums of the other
    * directions, in the slot. These sums and the other path are copied there when the slot is free,
-   * those of its first unit before, the very first ones by load_stored where the path is there. Turns follow each other along
-   * the row, and so do penalties and pieces. */
+   * those of its first unit before, the very first ones by load_stored where the path is there.
+   * Turns follow each other along the row, and so do penalties and pieces. */
   __device__ void consume_stored(int pair, Path &path) const {
     enum { PAIR = (K + 1) / 2, REST = SEGMENT - STEPS };
     const int words = row.words(), pitch = row.pitch(), turns = row.turns(pair);
