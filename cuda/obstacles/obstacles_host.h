@@ -9,6 +9,8 @@
 #define RV_OBSTACLES_GATE 13.8  /* misfit: chi square of two degrees of freedom, 0.1 % */
 #define RV_OBSTACLES_STEADY 6.0 /* misfit of what certainly is the same */
 #define RV_OBSTACLES_STILL 9.0  /* misfit of `still`, beyond which the thing moves */
+/* m/s: standard deviation of what stands, about the velocity that such things have */
+#define RV_OBSTACLES_SPEED_STILL 0.5
 
 /* Sides at which an obstacle is cut, bits. */
 enum {
@@ -136,5 +138,15 @@ double rv_obstacles_misfit(const RvObstaclesConfig *c, const RvObstaclesTrack *t
  * width that was seen. */
 void rv_obstacles_hit_z(RvObstaclesTrack *t, const RvObstacle *o, int cut);
 void rv_obstacles_hit_x(RvObstaclesTrack *t, const RvObstacle *o, int cut);
+
+/* The velocity that most tracks have, of at least three; returns whether there is one. */
+int rv_obstacles_common_velocity(const RvObstaclesTrack *track, int count, double *velocity);
+
+/* Tracks that began before that velocity was known, with velocities that are not certain yet,
+ * stand. */
+void rv_obstacles_settle(RvObstaclesTrack *track, int count, double velocity);
+
+/* All that stands has one velocity; a thing with another one moves. */
+void rv_obstacles_bind(RvObstaclesTrack *track, int count, double velocity);
 
 #endif

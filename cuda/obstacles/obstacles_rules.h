@@ -428,8 +428,8 @@ RV_HD int rv_obstacles_has_holes(int holes, int pixels) {
   return 100 * holes > RV_OBSTACLES_HOLES * pixels;
 }
 
-/* 1 when evidence of bin q must have contrast: the matcher assigns wrong disparities to smooth surfaces,
- * and few px are many meters there. */
+/* 1 when evidence of bin q must have contrast: the matcher assigns wrong disparities to smooth
+ * surfaces, and few px are many meters there. */
 RV_HD int rv_obstacles_is_faint(const RvObstaclesPlan *p, int q) {
   return q && (2 * q + 1) * p->bin < 16 * RV_OBSTACLES_FAINT;
 }

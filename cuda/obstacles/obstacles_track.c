@@ -16,10 +16,6 @@
 #define SPEED_Z_MIN 8.0
 #define SPEED_Z_SHARE 0.5
 #define SPEED_X 6.0     /* crossing ones have up to 20 */
-#define SPEED_STILL 0.5 /* m/s: of what stands, about the velocity that such things have */
-#define ALIKE 1.5       /* m/s: velocities of things that stand */
-#define ALIKE_TRACKS 3  /* at least */
-#define SPEED_SURE 1.0  /* m/s: standard deviation of such a velocity */
 #define NEAR_SIGMA 0.03 /* of the distance: standard deviation of near ones, and of far ones */
 #define FAR_SIGMA 0.04
 #define SCORE_MAX 8        /* steady hits less misses, at most */
@@ -189,7 +185,8 @@ static void start(RvObstaclesTracks *tracks, const RvObstacle *o, int index) {
                .stands = tracks->has_drift,
                .z = first_z(tracks, o),
                .x = rv_obstacles_axis_new(o->lateral, rv_obstacles_sigma_x(o->distance), SPEED_X),
-               .still = rv_obstacles_axis_new(o->distance, o->distance_sigma, SPEED_STILL),
+               .still =
+                   rv_obstacles_axis_new(o->distance, o->distance_sigma, RV_OBSTACLES_SPEED_STILL),
                .width = o->width,
                .seen_width = o->width,
                .seen_length = o->length,
@@ -347,68 +344,21 @@ static void confirm_at_once(RvObstaclesTracks *tracks, const RvObstacle *o, int 
   t->id = ++tracks->next_id;
 }
 
-/* --- What stands ------------------------------------------------------------------------------ */
-
-/* Mean of the velocities that are about that of track i, and their number. */
-static int alike(const RvObstaclesTracks *tracks, int i, double *mean) {
-  const double v = rv_obstacles_axis(&tracks->track[i])->v;
-  double sum = 0;
-  int count = 0;
-  for (int k = 0; k < tracks->count; k++) {
-    const Axis *a = rv_obstacles_axis(&tracks->track[k]);
-    if (!tracks->track[k].id || a->p11 > SPEED_SURE * SPEED_SURE || a->v > v + ALIKE ||
-        a->v < v - ALIKE)
-      continue;
-    sum += a->v;
-    count++;
-  }
-  *mean = count ? sum / count : 0;
-  return count;
-}
-
-/* Tracks that began before the drift was known, with velocities that are not certain yet, stand. */
-static void settle(RvObstaclesTracks *tracks) {
-  for (int i = 0; i < tracks->count; i++) {
-    Track *t = &tracks->track[i];
-    const double off = t->z.v - tracks->drift;
-    if (t->stands || t->z.p11 < SPEED_SURE * SPEED_SURE ||
-        off * off > RV_OBSTACLES_STILL * t->z.p11)
-      continue;
-    t->stands = 1;
-    t->misfit = 0;
-    t->still = (Axis){t->z.at, tracks->drift, t->z.p00, 0, SPEED_STILL * SPEED_STILL};
-  }
-}
-
-/* All that stands has one velocity; a thing with another one moves. */
-static void bind(RvObstaclesTracks *tracks) {
-  for (int i = 0; i < tracks->count; i++) {
-    Axis *still = &tracks->track[i].still;
-    still->v = tracks->drift;
-    still->p01 = 0;
-    still->p11 = SPEED_STILL * SPEED_STILL;
-  }
-}
+/* --- What stands, what has ended -------------------------------------------------------------- */
 
 /* The velocity of what stands: from that of the vehicle, else the one that most tracks have. */
 static void find_drift(RvObstaclesTracks *tracks) {
   const int had_drift = tracks->has_drift;
-  int most = ALIKE_TRACKS - 1;
-  tracks->has_drift = tracks->has_speed;
-  tracks->drift = tracks->has_speed ? -tracks->ego_speed : 0;
-  for (int i = 0; !tracks->has_speed && i < tracks->count; i++) {
-    double mean;
-    const int count = tracks->track[i].id ? alike(tracks, i, &mean) : 0;
-    if (count <= most)
-      continue;
-    most = count;
+  if (tracks->has_speed) {
     tracks->has_drift = 1;
-    tracks->drift = mean;
+    tracks->drift = -tracks->ego_speed;
+  } else {
+    tracks->has_drift = rv_obstacles_common_velocity(tracks->track, tracks->count, &tracks->drift);
   }
   if (tracks->has_drift && !had_drift)
-    settle(tracks);
+    rv_obstacles_settle(tracks->track, tracks->count, tracks->drift);
   if (tracks->has_drift)
-    bind(tracks);
+    rv_obstacles_bind(tracks->track, tracks->count, tracks->drift);
 }
 
 /* 1 when the image shows nothing of a track at its place; in the left border, as wide as the disparity,

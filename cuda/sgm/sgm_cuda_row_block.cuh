@@ -98,15 +98,19 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
       for (int n = 0; n < AT_ONCE; n++)
         if (x0 + n * threads < count)
           p2[x0 + n * threads] =
-              (Penalty)(s.adaptive ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, here[n],
-                                                       before[n])
-                                   : s.p2);
+              (Penalty)(s.adaptive
+                            ? rv_sgm_adapted_p2(s.p2, s.p2_min, s.p2_gradient, here[n], before[n])
+                            : s.p2);
     }
   }
 
   /* Segment of pair 0 (right half) or 1 (left half) in turn i < turns(pair). */
-  __device__ int turn(int pair, int i) const { return pair ? middle - 1 - i : middle + i; }
-  __device__ int turns(int pair) const { return pair ? middle : segments - middle; }
+  __device__ int turn(int pair, int i) const {
+    return pair ? middle - 1 - i : middle + i;
+  }
+  __device__ int turns(int pair) const {
+    return pair ? middle : segments - middle;
+  }
   __device__ uint32_t *slot(int pair, int i) const {
     return m.buffer + (size_t)(SLOTS * pair + i % SLOTS) * SEGMENT * pitch();
   }
@@ -129,11 +133,15 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
     return (const uint16_t *)a.sums + (size_t)y * a.scene.width * words() * SUM;
   }
 
-  __device__ uint16_t *row_paths() const { return a.paths + (size_t)y * a.scene.width * words(); }
+  __device__ uint16_t *row_paths() const {
+    return a.paths + (size_t)y * a.scene.width * words();
+  }
 
   /* The winner of a pixel in column x of the row, for end (). Its descriptor is not needed
    * anymore. */
-  __device__ __forceinline__ void keep_winner(int x, int k) const { m.left[x] = (Census)k; }
+  __device__ __forceinline__ void keep_winner(int x, int k) const {
+    m.left[x] = (Census)k;
+  }
 
   /* Writes right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
   __device__ void end() const {
