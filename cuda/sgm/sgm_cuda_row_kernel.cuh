@@ -24,8 +24,9 @@ static __device__ __forceinline__ void row_second_half(const RowBlock<K, FULL, N
 /* The paths in the middle of the row: what shared memory they need is loaded, and the paths are
  * walked to there, or resumed. */
 template <int K, bool FULL, bool NARROW, typename Census>
-static __device__ __forceinline__ void row_approach_middle(
-    const RowBlock<K, FULL, NARROW, Census> &row, int pair, RowPath<K, FULL> &path) {
+static __device__ __forceinline__ void
+row_approach_middle(const RowBlock<K, FULL, NARROW, Census> &row, int pair,
+                    RowPath<K, FULL> &path) {
   if (pair == 0)
     RowWalk<K, FULL, NARROW, Census, 1>{row}.template approach<false>(path);
   else
