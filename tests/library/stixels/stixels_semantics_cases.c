@@ -71,74 +71,61 @@ static int is_patched(int x) {
   return (x >= 5 && x < 10) || (x >= 20 && x < 25);
 }
 
-/* A wall in front of a farther one, with a patch of a wrong class in each and one class at each
- * depth: neighbors of the same depth outvote the patch, and the walls keep their classes. */
-static void check_shared(RvCheck *check, const char *name, RvRandom *random) {
-  for (int radius = 0; radius <= 8; radius += 8) {
-    RvStixelsConfig c = stixels_config(check, 40, 40, 1);
-    c.ground = RV_STIXELS_GROUND_CAMERA;
-    c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1};
-    c.semantics = 3;
-    c.semantic_weight = 2;
-    c.semantic_radius = radius;
-    c.refine = 0;
-    StixelsInput *input = stixels_input_new(40, 40);
-    input->l = (RvPlane){input->labels, STIXELS_SIDE, 40, 40, RV_U8};
-    for (int y = 0; y < 40; y++)
-      for (int x = 0; x < 40; x++) {
-        const int is_near = x >= 15 && x < 30, is_patch = y >= 18 && y < 23 && is_patched(x);
-        input->disparity[y * STIXELS_SIDE + x] = is_near ? 352 : 320;
-        input->labels[y * STIXELS_SIDE + x] = (uint8_t)(is_patch ? 2 : is_near);
-      }
-    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-    if (stixels_run_cpu(check, name, &c, input, 0, &r))
-      for (int x = 0; x < 40; x++) {
-        const uint32_t count = r.offsets[x + 1] - r.offsets[x];
-        const int has_patch = radius == 0 && is_patched(x);
-        rvc_true(check, name,
-                 count == (has_patch ? 3 : 1) &&
-                     r.stixels[r.offsets[x]].semantic == (x >= 15 && x < 30),
-                 "radius %d, column %d: %u stixels, the lowest of class %d", radius, x, count,
-                 r.stixels[r.offsets[x]].semantic);
-      }
-    stixels_result_free(&r);
-    free(input);
-  }
+/* A wall in front of a farther one, with one class at each depth, and patches of a wrong class in
+ * both, `reach` rows around row 20. The patches are there in the stixels, or not. */
+static void check_walls(RvCheck *check, const char *name, const RvStixelsConfig *c, int reach,
+                        int has_patches) {
+  StixelsInput *input = stixels_input_new(40, 40);
+  input->l = (RvPlane){input->labels, STIXELS_SIDE, 40, 40, RV_U8};
+  for (int y = 0; y < 40; y++)
+    for (int x = 0; x < 40; x++) {
+      const int is_near = x >= 15 && x < 30;
+      const int is_patch = y > 20 - reach && y < 20 + reach && is_patched(x);
+      input->disparity[y * STIXELS_SIDE + x] = is_near ? 352 : 320;
+      input->labels[y * STIXELS_SIDE + x] = (uint8_t)(is_patch ? 2 : is_near);
+    }
+  StixelsResult r = stixels_result_new(c, rv_stixels_count_max(c));
+  if (stixels_run_cpu(check, name, c, input, 0, &r))
+    for (int x = 0; x < 40; x++) {
+      const uint32_t count = r.offsets[x + 1] - r.offsets[x];
+      rvc_true(
+          check, name,
+          count == (has_patches && is_patched(x) ? 3 : 1) &&
+              r.stixels[r.offsets[x]].semantic == (x >= 15 && x < 30),
+          "radius %d, repair %d, patches of %d rows, column %d: %u stixels, the lowest of class %d",
+          c->semantic_radius, c->semantic_repair, 2 * reach - 1, x, count,
+          r.stixels[r.offsets[x]].semantic);
+    }
+  stixels_result_free(&r);
+  free(input);
 }
 
-/* The same walls: patches are repaired where they are more than 1 in 20 of the cells inside walls. */
+static RvStixelsConfig walls_config(RvCheck *check) {
+  RvStixelsConfig c = stixels_config(check, 40, 40, 1);
+  c.ground = RV_STIXELS_GROUND_CAMERA;
+  c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1};
+  c.semantics = 3;
+  c.refine = 0;
+  return c;
+}
+
+/* Neighbors of the same depth outvote the patches, and the walls keep their classes. */
+static void check_shared(RvCheck *check, const char *name, RvRandom *random) {
+  RvStixelsConfig c = walls_config(check);
+  c.semantic_weight = 2;
+  check_walls(check, name, &c, 3, 1);
+  c.semantic_radius = 8;
+  check_walls(check, name, &c, 3, 0);
+}
+
+/* Patches are repaired where they are more than 1 in 20 of the cells inside walls. */
 static void check_repaired(RvCheck *check, const char *name, RvRandom *random) {
-  for (int round = 0; round < 4; round++) {
-    const int is_on = round % 2, is_large = round / 2;
-    RvStixelsConfig c = stixels_config(check, 40, 40, 1);
-    c.ground = RV_STIXELS_GROUND_CAMERA;
-    c.camera = (RvCamera){.focal = 100, .cy = 45, .baseline = 1, .height = 1};
-    c.semantics = 3;
-    c.semantic_repair = is_on;
-    c.refine = 0;
-    StixelsInput *input = stixels_input_new(40, 40);
-    input->l = (RvPlane){input->labels, STIXELS_SIDE, 40, 40, RV_U8};
-    for (int y = 0; y < 40; y++)
-      for (int x = 0; x < 40; x++) {
-        const int is_near = x >= 15 && x < 30, reach = is_large ? 7 : 3;
-        const int is_patch = y > 20 - reach && y < 20 + reach && is_patched(x);
-        input->disparity[y * STIXELS_SIDE + x] = is_near ? 352 : 320;
-        input->labels[y * STIXELS_SIDE + x] = (uint8_t)(is_patch ? 2 : is_near);
-      }
-    StixelsResult r = stixels_result_new(&c, rv_stixels_count_max(&c));
-    if (stixels_run_cpu(check, name, &c, input, 0, &r))
-      for (int x = 0; x < 40; x++) {
-        const uint32_t count = r.offsets[x + 1] - r.offsets[x];
-        const int has_patch = !(is_on && is_large) && is_patched(x);
-        rvc_true(check, name,
-                 count == (has_patch ? 3 : 1) &&
-                     r.stixels[r.offsets[x]].semantic == (x >= 15 && x < 30),
-                 "round %d, column %d: %u stixels, the lowest of class %d", round, x, count,
-                 r.stixels[r.offsets[x]].semantic);
-      }
-    stixels_result_free(&r);
-    free(input);
-  }
+  RvStixelsConfig c = walls_config(check);
+  check_walls(check, name, &c, 3, 1);
+  check_walls(check, name, &c, 7, 1);
+  c.semantic_repair = 1;
+  check_walls(check, name, &c, 3, 1);
+  check_walls(check, name, &c, 7, 0);
 }
 
 /* Invalid semantics are rejected, and a frame may have none. */
