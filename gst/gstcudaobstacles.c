@@ -277,7 +277,7 @@ static RvStatus map_input(GstCudaObstacles *self, const GstRvExecContext *work, 
 static RvStatus take_gray(GstCudaObstacles *self, const GstRvExecContext *work, const GstRvJob *job,
                           RvPlane *gray) {
   const GstVideoInfo *info = &GST_RV_TRANSFORM(self)->in_info;
-  *gray = (RvPlane){NULL};
+  *gray = (RvPlane){.data = NULL};
   if (!self->requested.free_space || self->used.input != RV_OBSTACLES_DISPARITY ||
       GST_VIDEO_INFO_FORMAT(info) == GST_VIDEO_FORMAT_GRAY16_LE ||
       GST_VIDEO_INFO_WIDTH(info) != self->used.width ||
