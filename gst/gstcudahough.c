@@ -139,22 +139,12 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
-/* The luma plane of the frame if it has one, else a gray copy. */
-static RvStatus take_gray(GstCudaHough *self, const GstRvExecContext *work,
-                          const RvPicture *picture, RvPlane *gray) {
-  if (gst_rv_picture_luma(picture, gray))
-    return RV_OK;
-  *gray = self->gray;
-  return rv_convert_gray(picture, 0, 0, gray, work->threads, work->engine, work->stream,
-                         &work->log);
-}
-
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
   GstCudaHough *self = GST_CUDA_HOUGH(base);
   int bins, angles;
   rv_hough_size(&self->used, &bins, &angles, NULL, NULL);
   RvPlane gray;
-  RvStatus status = take_gray(self, work, job->in_picture, &gray);
+  RvStatus status = gst_rv_picture_gray(job->in_picture, work, &self->gray, &gray);
   if (status == RV_OK && self->accumulators)
     status = gst_rv_payload_begin(&self->votes, self->accumulators, RV_U32, bins, angles);
   if (status != RV_OK)

@@ -284,11 +284,8 @@ static RvStatus take_gray(GstCudaObstacles *self, const GstRvExecContext *work, 
       GST_VIDEO_INFO_HEIGHT(info) != self->used.height)
     return RV_OK;
   const RvStatus status = gst_rv_frame_map(&self->picture, work, info, job->in, GST_MAP_READ);
-  if (status != RV_OK || gst_rv_picture_luma(&self->picture.picture, gray))
-    return status;
-  *gray = self->gray;
-  return rv_convert_gray(&self->picture.picture, 0, 0, gray, work->threads, work->engine,
-                         work->stream, &work->log);
+  return status == RV_OK ? gst_rv_picture_gray(&self->picture.picture, work, &self->gray, gray)
+                         : status;
 }
 
 static gboolean find_camera(GstCudaObstacles *self, const Input *input, GstBuffer *buffer,

@@ -356,11 +356,15 @@ gboolean gst_rv_picture_of_video(const GstVideoFrame *video, RvPicture *picture)
   return TRUE;
 }
 
-gboolean gst_rv_picture_luma(const RvPicture *picture, RvPlane *gray) {
-  if (picture->format != RV_PIXEL_NV12 && picture->format != RV_PIXEL_I420 &&
-      picture->format != RV_PIXEL_NV21 && picture->format != RV_PIXEL_YV12 &&
-      picture->format != RV_PIXEL_Y42B && picture->format != RV_PIXEL_GRAY8)
-    return FALSE;
-  *gray = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
-  return TRUE;
+RvStatus gst_rv_picture_gray(const RvPicture *picture, const GstRvExecContext *work,
+                             const RvPlane *own, RvPlane *gray) {
+  if (picture->format == RV_PIXEL_NV12 || picture->format == RV_PIXEL_I420 ||
+      picture->format == RV_PIXEL_NV21 || picture->format == RV_PIXEL_YV12 ||
+      picture->format == RV_PIXEL_Y42B || picture->format == RV_PIXEL_GRAY8) {
+    *gray = (RvPlane){picture->data[0], picture->stride[0], picture->width, picture->height, RV_U8};
+    return RV_OK;
+  }
+  *gray = *own;
+  return rv_convert_gray(picture, 0, 0, gray, work->threads, work->engine, work->stream,
+                         &work->log);
 }

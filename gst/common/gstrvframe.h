@@ -27,8 +27,10 @@ gboolean gst_rv_pixel_format(GstVideoFormat format, RvPixelFormat *pixel);
 /* The image of a mapped frame; FALSE for formats that the library does not support. */
 gboolean gst_rv_picture_of_video(const GstVideoFrame *video, RvPicture *picture);
 
-/* The luma plane of a picture as a raster; FALSE when the format has none of 8 bits. */
-gboolean gst_rv_picture_luma(const RvPicture *picture, RvPlane *gray);
+/* The gray of a picture: its luma plane if it has one of 8 bits, else a copy in `own`, which has
+ * its size. */
+RvStatus gst_rv_picture_gray(const RvPicture *picture, const GstRvExecContext *work,
+                             const RvPlane *own, RvPlane *gray);
 
 /* TRUE when these bytes are CUDA memory of libgstcuda. */
 gboolean gst_rv_buffer_is_cuda(GstBuffer *buffer);

@@ -403,13 +403,21 @@ static int hangs(const Frame *f, int strip, int q, int reach, int part) {
   return 0;
 }
 
-/* 1 when more than 5 % of the strip's pixels, from min_height to the clearance at bin q, are invalid. */
-static int has_holes(const Frame *f, int strip, int q) {
+/* The rows of a strip from the clearance down to min_height at bin q. */
+static void rows_in_the_way(const Frame *f, int strip, int q, double *top, double *foot) {
   const RvObstaclesPlan *p = f->p;
   const RvObstaclesDepthRow d =
       rv_obstacles_depth_row(p, &f->ground, rv_obstacles_center(p, 2 * q));
   const double ground = (d.row - rv_obstacles_column(&f->ground, strip * p->n + p->n / 2)) / 256.0;
-  const double top = floor(ground - d.clear / 256.0), foot = floor(ground - d.low / 256.0);
+  *top = floor(ground - d.clear / 256.0);
+  *foot = floor(ground - d.low / 256.0);
+}
+
+/* 1 when more than 5 % of the strip's pixels, from min_height to the clearance at bin q, are invalid. */
+static int has_holes(const Frame *f, int strip, int q) {
+  const RvObstaclesPlan *p = f->p;
+  double top, foot;
+  rows_in_the_way(f, strip, q, &top, &foot);
   int invalid = 0, all = 0;
   for (int y = 0; y < p->height; y++)
     for (int x = strip * p->n; y >= top && y <= foot && x < (strip + 1) * p->n; x++) {
@@ -428,10 +436,8 @@ static int gray_at(const Frame *f, int x, int y) {
 /* 1 when the mean contrast of the pixels that vote for bin q, below 8 px, is less than 7. */
 static int is_smooth(const Frame *f, int strip, int q) {
   const RvObstaclesPlan *p = f->p;
-  const RvObstaclesDepthRow d =
-      rv_obstacles_depth_row(p, &f->ground, rv_obstacles_center(p, 2 * q));
-  const double ground = (d.row - rv_obstacles_column(&f->ground, strip * p->n + p->n / 2)) / 256.0;
-  const double top = floor(ground - d.clear / 256.0), foot = floor(ground - d.low / 256.0);
+  double top, foot;
+  rows_in_the_way(f, strip, q, &top, &foot);
   double sum = 0, votes = 0;
   if (!f->gray.data || (2 * q + 1) * p->bin >= 8 * 16)
     return 0;
