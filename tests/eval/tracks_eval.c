@@ -346,7 +346,7 @@ int main(int argc, char **argv) {
   const int frames = argc > 1 ? atoi(argv[1]) : 60;
   const int is_all = argc == 3 && strcmp(argv[2], "all") == 0;
   Totals totals = {0};
-  int failed = 0;
+  int failed = 0, judged = 0;
   const uint32_t seed = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
   for (size_t k = 0; k < sizeof roads / sizeof *roads; k++) {
     Road road = roads[k];
@@ -354,6 +354,11 @@ int main(int argc, char **argv) {
       continue;
     road.seed = argc > 3 ? seed : road.seed;
     failed += judge(&road, frames > 0 ? frames : 60, &totals);
+    judged++;
+  }
+  if (!judged) {
+    fprintf(stderr, "tracks_eval: no scene %s: street, highway or obstacle-course\n", argv[2]);
+    return 2;
   }
   printf("all: %d things, %d frames of a track, %d id switches; ttc of %zu\n", totals.things,
          totals.found, totals.switches, totals.ttc.count);
