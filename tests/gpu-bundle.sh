@@ -23,7 +23,7 @@ sources=$(git ls-files -s cuda | sha256sum | cut -d' ' -f1)
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/plugins"
 programs=()
-for program in "$build"/tests/{rvcheck,contract,gpu_elements,soak,latency} "$build"/tests/elements/*; do
+for program in "$build"/tests/{rvcheck,contract,repeat,gpu_elements,soak,latency} "$build"/tests/elements/*; do
   [ -f "$program" ] && [ -x "$program" ] || continue
   cp "$program" "$out/bin/"
   programs+=("$out/bin/$(basename "$program")")

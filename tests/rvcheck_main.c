@@ -9,20 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#define RV_ALGORITHM(name) extern const RvCases rv_##name##_cases;
-#define RV_FUNCTIONS RV_ALGORITHM
-#include "algorithms.def"
-#undef RV_ALGORITHM
-#undef RV_FUNCTIONS
-
-static const RvCases *const algorithms[] = {
-#define RV_ALGORITHM(name) &rv_##name##_cases,
-#define RV_FUNCTIONS RV_ALGORITHM
-#include "algorithms.def"
-#undef RV_ALGORITHM
-#undef RV_FUNCTIONS
-};
-
 static const char usage[] =
     "usage: rvcheck [--only NAME,...] [--engine auto|cpu|cuda] [--bench] [--small]\n"
     "               [--sms N] [--seed N|random] [--verbose] [--list]\n"
@@ -51,8 +37,8 @@ static int parse_seed(const char *text, uint64_t *seed) {
 }
 
 static void list_algorithms(void) {
-  for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++)
-    printf("%s\n", algorithms[i]->name);
+  for (size_t i = 0; rvc_algorithm(i); i++)
+    printf("%s\n", rvc_algorithm(i)->name);
 }
 
 /* -1: go on; else the exit status. */
@@ -166,8 +152,8 @@ int main(int argc, char **argv) {
   printf("rvcheck: seed %llu%s\n", (unsigned long long)check.seed, check.small ? ", small" : "");
   fflush(stdout);
 
-  for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++)
-    run_algorithm(&check, algorithms[i]);
+  for (size_t i = 0; rvc_algorithm(i); i++)
+    run_algorithm(&check, rvc_algorithm(i));
 
   if (check.bench)
     printf("rvcheck: %ld rows timed, %ld failed\n", check.timed, check.failures);

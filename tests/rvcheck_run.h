@@ -29,6 +29,9 @@ struct RvCheck {
   char last_line[RVC_LINE]; /* the library's last log line of this case */
 };
 
+/* The cases of an algorithm; NULL past the last. */
+const RvCases *rvc_algorithm(size_t index);
+
 /* One line about the GPU and its driver; empty without. */
 void rvc_cuda_describe(char *text, size_t size);
 
