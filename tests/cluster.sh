@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cluster.sh [PART...]: roadvision batch --slurm on a cluster of this one machine (slurmctld, munged and three slurmd, in a
 # temporary folder), and --hosts by GNU parallel: equal hashes. Parts: rate, the time of three nodes and of three local workers, and
-# their CPU time, which other work changes less (CLUSTER_FRAMES=1500, CLUSTER_ROUNDS=2); lost, a node that dies; follow, the command is stopped, and started again; hosts, GNU parallel;
+# their CPU time, which other work changes less (CLUSTER_FRAMES=360, CLUSTER_ROUNDS=2; 1500 frames for the 5 %); lost, a node that dies; follow, the command is stopped, and started again; hosts, GNU parallel;
 # ssh, over ssh to this machine by three names, if sshd is there; orphans, the command is killed.
 # Needs root and the packages slurmctld, slurmd, slurm-client, munge, parallel; exits with 77 without them.
 set -euo pipefail
