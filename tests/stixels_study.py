@@ -233,9 +233,10 @@ class Study:
         return [p for p in self.pictures if p.name in self.sets.labels]
 
     def corrupt(self, kind, draw=0):
-        """Writes labels with a mean IoU of GOAL, as near as can be, as NAME.KIND; returns the mean IoU
-        of each. Draws have different random numbers."""
+        """Writes labels with a mean IoU of GOAL, as near as can be, as NAME.LABELS; returns these LABELS
+        and the mean IoU of each. Draws have different random numbers; those of draw 0 are KIND."""
         spoil, most = SPOILED[kind]
+        written, random = ('%s-%d' % (kind, draw), ' %d' % draw) if draw else (kind, '')
         inputs = {}
         for p in self.labeled():
             labels, classes = self.sets.labels[p.name]
@@ -243,14 +244,14 @@ class Study:
             tried = []
             for _round in range(9):
                 amount = (low + high) / 2
-                made = spoil(labels, len(classes), amount, p.name + (' %d' % draw if draw else ''))
+                made = spoil(labels, len(classes), amount, p.name + random)
                 value = some(stixels_sets.ious(made, labels, len(classes)).values())
                 tried.append((abs(value - GOAL), len(tried), value, made))
                 low, high = (amount, high) if value > GOAL else (low, amount)
             value, made = min(tried)[2:]
-            made.tofile(os.path.join(self.work, '%s.%s' % (p.name, kind)))
+            made.tofile(os.path.join(self.work, '%s.%s' % (p.name, written)))
             inputs[p.name] = {'mIoU': value}
-        return inputs
+        return written, inputs
 
     def with_labels(self, groups, cell, labels, weight, inputs, radius=0, repair=False):
         """By group mean IoU of the labels > of the stixels; D1."""
@@ -261,14 +262,12 @@ class Study:
                               shown([self.mean(g, 'mIoU', found)], '%.1f')) for g in groups],
                 [shown([self.mean(g, 'D1', found)]) for g in groups])
 
-    def draws(self, groups, cell, labels):
+    def draws(self, groups, cell, kind):
         """By group IoU of the stixels minus that of the labels, with repair: mean and range of the draws."""
         gains = [[] for _group in groups]
-        for draw in reversed(range(DRAWS if labels != 'coarse' else 1)):  # the first ends in the files
-            inputs = self.corrupt(labels, draw)
-            options = ('semantic-weight=%g' % REPAIRED, 'semantic-repair=1')
-            self.found.pop(('slanted-fast', cell, 'all', labels, *options), None)
-            found = self.run('slanted-fast', cell, 'all', labels, options)
+        for draw in range(DRAWS if kind != 'coarse' else 1):
+            labels, inputs = self.corrupt(kind, draw)
+            found = self.run('slanted-fast', cell, 'all', labels, ('semantic-weight=%g' % REPAIRED, 'semantic-repair=1'))
             for gain, group in zip(gains, groups):
                 gain.append(self.mean(group, 'mIoU', found) - self.mean(group, 'mIoU', inputs))
         return ['%+.2f' % gain[0] if len(gain) == 1 else '%+.2f (%+.2f to %+.2f)' % (some(gain), min(gain), max(gain))
@@ -278,7 +277,7 @@ class Study:
         groups = [g for g in self.groups if any(group_of(p) == g for p in self.labeled())]
         rows, small, shared, repaired = [], [], [], []
         for labels in ('true', *SPOILED):
-            inputs = self.corrupt(labels) if labels != 'true' else {}
+            inputs = self.corrupt(labels)[1] if labels != 'true' else {}
             for weight in (8, 2, 1, 0.5):
                 cells, errors = self.with_labels(groups, 8, labels, weight, inputs)
                 rows.append((labels, weight, *cells, *errors))
