@@ -35,6 +35,7 @@ OFFROAD = (640, 480, 44)  # px, seed: a track without lines
 OFFROAD_FALSE = 1.0  # per frame
 KITTI_F = 80
 EDGES = (6, 30)  # m: where the edges of KITTI's road are compared
+BESIDE = 20  # px of the road beside its edge that give the distance
 MOTORWAY = ('solidWhiteRight', 'solidYellowCurve')  # pictures of one camera, whose pitch is not known
 MOTORWAY_CAMERA = 'focal-length=865 camera-height=1.3'
 PAINTED = 25  # percent of the rows of a border on paint, at least: dashes of 3 m and gaps of 9 m
@@ -257,25 +258,33 @@ def kitti_line(folder, calibration, name='um_000000'):
             float(p2[0, 2]), float(p2[1, 2])))
 
 
+def road_ends(truth, disparity, camera):
+    """X and Z in the left camera of the left and of the right edge of a road in the image, by row. Z is that
+    of the road beside the edge by its own disparity: on KITTI um the plane of the calibration is 4 % nearer."""
+    ends = ([], [])
+    for v in range(len(truth)):
+        road = np.flatnonzero(truth[v])
+        for side, column, beside in ((0, 0, road[:BESIDE]), (1, -1, road[-BESIDE:])):
+            found = disparity[v, beside][disparity[v, beside] > 0] if len(road) > BESIDE else ()
+            if len(found) > BESIDE / 2 and 0 < road[column] < truth.shape[1] - 1:
+                z = camera['focal'] * camera['baseline'] / np.median(found)
+                ends[side].append((z, (road[column] - camera['cx']) * z / camera['focal']))
+    return [np.array(sorted(side)).T for side in ends]
+
+
 def edges(name, folder):
     """Prints how far the edges of the true road are from the nearest line; without a limit."""
     calibration = read_calibration(os.path.join(folder, name + '_calib.txt'))
     truth = cv2.imread(os.path.join(folder, name + '_road_gt.png'))[:, :, 0] > 127
     (annotations, _), = frames_of(kitti_line(folder, calibration, name))
-    lines, ends = annotations['RvLanesMeta']['payload'], []
-    u, v, inside, x, z = in_left_camera(calibration, truth.shape)
-    road = np.zeros(len(x), bool)
-    road[inside] = truth[v[inside], u[inside]]
-    road, inside, x, z = (values.reshape(top_view()[0].shape) for values in (road, inside, x, z))
-    for k in range(len(road)):
-        cells = np.flatnonzero(road[k])
-        if len(cells) == 0 or not EDGES[0] <= z[k, cells[0]] <= EDGES[1]:
-            continue
-        for cell, beside in ((cells[0], cells[0] - 2), (cells[-1], cells[-1] + 2)):
-            if 0 <= beside < road.shape[1] and inside[k, beside]:  # the road ends, not the picture
-                ends.append(min((abs(line_x(line, z[k, cell]) - x[k, cell]) for line in lines), default=np.inf))
+    lines, found = annotations['RvLanesMeta']['payload'], []
+    disparity = np.asarray(annotations['RvDisparityMeta']['payload']).reshape(truth.shape) / 16
+    for z_of, x_of in road_ends(truth, disparity, annotations['RvCameraMeta']):
+        for z in np.arange(max(EDGES[0], z_of[0]), min(EDGES[1], z_of[-1]), 0.1):
+            x = np.interp(z, z_of, x_of)
+            found.append(min((abs(line_x(line, z) - x) for line in lines), default=np.inf))
     print('KITTI %s: edges of the road to the nearest line, ' % name +
-          ('median %.2f m, p90 %.2f m' % (np.median(ends), np.percentile(ends, 90)) if len(lines) else 'no lines'))
+          ('median %.2f m, p90 %.2f m' % (np.median(found), np.percentile(found, 90)) if len(lines) else 'no lines'))
 
 
 def on_paint(gray, meta, line):
