@@ -145,7 +145,8 @@ typedef enum RvLaneLineKind {
   RV_LANE_LINE_DOUBLE,
   RV_LANE_LINE_DOTS,
   RV_LANE_LINE_CURB,
-  RV_LANE_LINE_RAIL
+  RV_LANE_LINE_RAIL,
+  RV_LANE_LINE_EDGE /* of the road, painted or not */
 } RvLaneLineKind;
 
 typedef enum RvLaneColor {

@@ -10,6 +10,7 @@
 
 static const RvColor WHITE = {255, 255, 255, 235}, YELLOW = {255, 210, 40, 235};
 static const RvColor CURB = {255, 130, 40, 235}, RAIL = {150, 150, 160, 200};
+static const RvColor EDGE = {60, 170, 255, 235};
 static const RvColor LANE = {40, 220, 120, 255}, TEXT = {255, 255, 255, 255};
 
 /* A frame's annotation, mapped. */
@@ -39,6 +40,8 @@ static RvColor color_of(const RvLaneLine *line) {
     color = CURB;
   if (line->kind == RV_LANE_LINE_RAIL)
     color = RAIL;
+  if (line->kind == RV_LANE_LINE_EDGE)
+    color = EDGE;
   if (line->missed > 0) /* of an earlier frame */
     color.a /= 2;
   return color;

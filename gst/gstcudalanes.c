@@ -10,7 +10,8 @@
  * of one camera of known focal length and height, and attaches them (RvLanesMeta): position in
  * meters, kind, color and polyline of each line, the borders of the own lane, and offset, heading,
  * curvature and width of the lane, tracked over time. The ground is that of RvGroundMeta, or is
- * estimated and attached. The frame passes through unchanged.
+ * estimated and attached. Behind cudaroaddetect the edges of the road are lines, too. The frame
+ * passes through unchanged.
  *
  * Works on the GPU and on the CPU; both give the same lines. cudaannotate draws them.
  *
@@ -48,7 +49,7 @@ typedef struct GstCudaLanesSettings {
   RvLanesConfig config; /* size, camera, threads and log are set by the element */
   GstRvCameraSettings camera;
   double height, pitch; /* of the camera, m and degrees */
-  int track, color;
+  int track, color, edges;
   double speed, yaw_rate; /* m/s, below 0: unknown; degrees/s */
 } GstCudaLanesSettings;
 
@@ -78,6 +79,7 @@ struct _GstCudaLanes {
   gboolean is_made;    /* the current frame has results */
   gboolean has_ground; /* `ground` made the surface of this frame */
   double time;         /* of the current frame, s */
+  RvLanesEdges edges;  /* of this frame */
   RvLanesLane lane;
 };
 
@@ -97,6 +99,8 @@ static const RvParam own[] = {
                   "horizon; used with camera-height"),
     GST_RV_BOOL("track", track, 1, 0, NULL, NULL, "Follow lines over time: ids, smoothing, memory"),
     GST_RV_BOOL("color", color, 1, 0, NULL, NULL, "Tell white from yellow lines"),
+    GST_RV_BOOL("road-edges", edges, 1, 0, NULL, NULL,
+                "Return the edges of the road of RvRoadMeta (cudaroaddetect) as lines"),
     GST_RV_DOUBLE("ego-speed", speed, -1, 99, -1, RV_PARAM_LIVE, "m/s", "-1 = unknown",
                   "Forward speed of the vehicle; improves the tracks"),
     GST_RV_DOUBLE("ego-yaw-rate", yaw_rate, -200, 200, 0, RV_PARAM_LIVE, "degrees/s", NULL,
@@ -302,15 +306,32 @@ static void log_lines(GstCudaLanes *self) {
   }
 }
 
+/* The edges of the road of the frame, where that is known and of the size of the frame. */
+static RvStatus find_edges(GstCudaLanes *self, GstBuffer *buffer) {
+  RvMetaRoad meta;
+  RvMetaMap map;
+  self->edges.count = 0;
+  if (!self->requested.edges || !rv_meta_get_road(buffer, &meta) ||
+      meta.width != self->used.width || meta.height != self->used.height || meta.patch_size < 1 ||
+      !rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ))
+    return RV_OK;
+  const RvLanesRoad road = {map.plane.data, map.plane.stride, map.plane.width, map.plane.height,
+                            meta.patch_size};
+  const RvStatus status =
+      rv_lanes_edges(&self->used, &self->found.ground, &self->found.found, &road, &self->edges);
+  rv_meta_unmap(&map);
+  return status;
+}
+
 static RvStatus follow(GstCudaLanes *self) {
   log_lines(self);
   if (!self->requested.track)
-    return rv_lanes_lane(&self->used, &self->found.found, &self->lane);
+    return rv_lanes_lane(&self->used, &self->found.found, &self->edges, &self->lane);
   GST_OBJECT_LOCK(self);
   const double speed = self->settings.speed, yaw_rate = self->settings.yaw_rate;
   GST_OBJECT_UNLOCK(self);
   rv_lanes_tracks_set_motion(self->tracks, speed, yaw_rate * G_PI / 180, speed >= 0);
-  return rv_lanes_track(self->tracks, self->time, &self->found.found, &self->lane);
+  return rv_lanes_track(self->tracks, self->time, &self->found.found, &self->edges, &self->lane);
 }
 
 static void attach(GstCudaLanes *self, GstBuffer *out) {
@@ -349,7 +370,8 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   if (job->ok && self->is_made) {
     if (self->has_ground)
       gst_rv_ground_attach(&self->ground, &self->found.ground, job->out);
-    status = follow(self);
+    status = find_edges(self, job->out);
+    status = status == RV_OK ? follow(self) : status;
     if (status == RV_OK)
       attach(self, job->out);
   }

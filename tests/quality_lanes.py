@@ -33,8 +33,11 @@ ROADS = (  # measured only: what is hard about them is not in the limits
     ('obstacle-course', 'obstacle-course', 47, SPEED, 1242, 375, None))
 OFFROAD = (640, 480, 44)  # px, seed: a track without lines
 OFFROAD_FALSE = 1.0  # per frame
+EDGE = 7  # RV_LANE_LINE_EDGE
+TRACK_MOST, TRACK_LEAST = 0.4, 45  # m, percent
 KITTI_F = 80
-EDGES = (6, 30)  # m: where the edges of KITTI's road are compared
+NEAREST, KITTI_FAR, TRACK_FAR = 6, 30, 18  # m: where edges of roads and of rendered tracks are compared
+EDGES_MOST = (0.35, 0.5)  # m: median and p90 from an edge to the nearest line
 BESIDE = 20  # px of the road beside its edge that give the distance
 MOTORWAY = ('solidWhiteRight', 'solidYellowCurve')  # pictures of one camera, whose pitch is not known
 MOTORWAY_CAMERA = 'focal-length=865 camera-height=1.3'
@@ -186,18 +189,66 @@ def streets(verdict, what='all', frames=60):
     return verdict(limits + (offroad(frames) if what != 'roads' else []))
 
 
+# --- Edges of the road -----------------------------------------------------------------------------
+
+
+def road_ends(truth, disparity, camera):
+    """X and Z in the left camera of the left and of the right edge of a road in the image, by row. Z is that
+    of the road beside the edge by its own disparity: on KITTI um the plane of the calibration is 4 % nearer."""
+    ends = ([], [])
+    for v in range(len(truth)):
+        road = np.flatnonzero(truth[v])
+        for side, column, beside in ((0, 0, road[:BESIDE]), (1, -1, road[-BESIDE:])):
+            found = disparity[v, beside][disparity[v, beside] > 0] if len(road) > BESIDE else ()
+            if len(found) > BESIDE / 2 and 0 < road[column] < truth.shape[1] - 1:
+                z = camera['focal'] * camera['baseline'] / np.median(found)
+                ends[side].append((z, (road[column] - camera['cx']) * z / camera['focal']))
+    return [np.array(sorted(side)).T for side in ends]
+
+
+def edge_distances(lines, truth, disparity, camera, far):
+    """Distances in m of the edges of a road, every 0.1 m of Z up to `far`, from the nearest line."""
+    found = []
+    for z_of, x_of in road_ends(truth, disparity, camera):
+        for z in np.arange(max(NEAREST, z_of[0]), min(far, z_of[-1]), 0.1):
+            x = np.interp(z, z_of, x_of)
+            found.append(min((abs(line_x(line, z) - x) for line in lines), default=np.inf))
+    return found
+
+
+def track_edges(found):
+    """Distances of the edges of a rendered track from the edges found, of the frames that have any; and their
+    part of all frames."""
+    distances, frames = [], 0
+    for annotations, _ in found[3:]:
+        truth, edge = annotations['RvTruthMeta'], [
+            line for line in annotations['RvLanesMeta']['payload'] if line['kind'] == EDGE and line['id']]
+        shape = np.asarray(truth['labels']).shape
+        distances += edge_distances(edge, np.asarray(truth['road']).reshape(shape) > 0,
+                                    np.asarray(truth['disparity']).reshape(shape) / 16,
+                                    annotations['RvCameraMeta'], TRACK_FAR) if len(edge) == 2 else []
+        frames += len(edge) == 2
+    return np.array(distances or [np.inf]), 100 * frames / max(len(found) - 3, 1)
+
+
 def offroad(frames):
-    """Confirmed lines where there are none."""
+    """Confirmed lines where there are none, and the edges of the track."""
     width, height, seed = OFFROAD
     found = frames_of(
         'stereotestsrc pattern=offroad seed=%d speed=%g num-buffers=%d ! '
-        'video/x-raw,format=BGRx,width=%d,height=%d,framerate=%d/1 ! cudasgm ! cudalanes' % (
+        'video/x-raw,format=BGRx,width=%d,height=%d,framerate=%d/1 ! cudasgm ! cudaroaddetect ! cudalanes' % (
             seed, SPEED, frames, 2 * width, height, RATE))
-    lines = [sum(line['id'] != 0 and line['missed'] == 0
+    lines = [sum(line['id'] != 0 and line['missed'] == 0 and line['kind'] != EDGE
                  for line in annotations['RvLanesMeta']['payload']) for annotations, _ in found[3:]]
     print('%-26s%9s false lines per frame %.2f' % ('offroad', '', np.mean(lines)))
+    distances, share = track_edges(found)
+    median = np.median(distances)
+    print('%-26s%9s both edges in %.0f %% of the frames, distance median %.2f m, p90 %.2f m' % (
+        'offroad', '', share, median, np.percentile(distances, 90)))
     return [('offroad: false lines, at most %g per frame' % OFFROAD_FALSE, np.mean(lines),
-             np.mean(lines) <= OFFROAD_FALSE)]
+             np.mean(lines) <= OFFROAD_FALSE),
+            ('offroad: edges of the track, median at most %g m' % TRACK_MOST, median, median <= TRACK_MOST),
+            ('offroad: both edges, in at least %g %% of the frames' % TRACK_LEAST, share, share >= TRACK_LEAST)]
 
 
 # --- KITTI ---------------------------------------------------------------------------------------
@@ -258,33 +309,26 @@ def kitti_line(folder, calibration, name='um_000000'):
             float(p2[0, 2]), float(p2[1, 2])))
 
 
-def road_ends(truth, disparity, camera):
-    """X and Z in the left camera of the left and of the right edge of a road in the image, by row. Z is that
-    of the road beside the edge by its own disparity: on KITTI um the plane of the calibration is 4 % nearer."""
-    ends = ([], [])
-    for v in range(len(truth)):
-        road = np.flatnonzero(truth[v])
-        for side, column, beside in ((0, 0, road[:BESIDE]), (1, -1, road[-BESIDE:])):
-            found = disparity[v, beside][disparity[v, beside] > 0] if len(road) > BESIDE else ()
-            if len(found) > BESIDE / 2 and 0 < road[column] < truth.shape[1] - 1:
-                z = camera['focal'] * camera['baseline'] / np.median(found)
-                ends[side].append((z, (road[column] - camera['cx']) * z / camera['focal']))
-    return [np.array(sorted(side)).T for side in ends]
-
-
 def edges(name, folder):
-    """Prints how far the edges of the true road are from the nearest line; without a limit."""
+    """How far the edges of the true road are from the nearest line; of painted lines alone without a limit."""
     calibration = read_calibration(os.path.join(folder, name + '_calib.txt'))
     truth = cv2.imread(os.path.join(folder, name + '_road_gt.png'))[:, :, 0] > 127
-    (annotations, _), = frames_of(kitti_line(folder, calibration, name))
-    lines, found = annotations['RvLanesMeta']['payload'], []
+    line = kitti_line(folder, calibration, name)
+    distances_to_lines('painted', name, truth, line)
+    found = distances_to_lines('all', name, truth, line.replace('! cudalanes', '! cudaroaddetect ! cudalanes'))
+    return [('KITTI %s: edge of the road to the nearest line, %s at most %g m' % (name, what, most), value, value <= most)
+            for what, value, most in zip(('median', 'p90'), found, EDGES_MOST)]
+
+
+def distances_to_lines(what, name, truth, line):
+    (annotations, _), = frames_of(line)
+    lines = annotations['RvLanesMeta']['payload']
     disparity = np.asarray(annotations['RvDisparityMeta']['payload']).reshape(truth.shape) / 16
-    for z_of, x_of in road_ends(truth, disparity, annotations['RvCameraMeta']):
-        for z in np.arange(max(EDGES[0], z_of[0]), min(EDGES[1], z_of[-1]), 0.1):
-            x = np.interp(z, z_of, x_of)
-            found.append(min((abs(line_x(line, z) - x) for line in lines), default=np.inf))
-    print('KITTI %s: edges of the road to the nearest line, ' % name +
-          ('median %.2f m, p90 %.2f m' % (np.median(found), np.percentile(found, 90)) if len(lines) else 'no lines'))
+    found = edge_distances(lines, truth, disparity, annotations['RvCameraMeta'], KITTI_FAR)
+    values = np.median(found), np.percentile(found, 90) if len(lines) else np.inf
+    print('KITTI %s: edges of the road to the nearest line (%s), ' % (name, what) +
+          ('median %.2f m, p90 %.2f m' % values if len(lines) else 'no lines'))
+    return values
 
 
 def on_paint(gray, meta, line):
@@ -319,8 +363,7 @@ def motorway(folder, verdict):
 
 def kitti(folder, verdict):
     folder = os.path.join(folder, 'kitti_road')
-    for name in ('um_000000', 'uu_000000'):
-        edges(name, folder)
+    limits = [limit for name in ('um_000000', 'uu_000000') for limit in edges(name, folder)]
     calibration = read_calibration(os.path.join(folder, 'um_000000_calib.txt'))
     lane, labelled, x, z = kitti_truth(folder, calibration)
     (annotations, _), = frames_of(kitti_line(folder, calibration))
@@ -336,4 +379,4 @@ def kitti(folder, verdict):
     print('KITTI um own lane: F %.1f, precision %.1f, recall %.1f; borders %d %d of %d lines, width '
           '%.2f m' % (f, precision, recall, meta['left'], meta['right'], meta['count'],
                       meta['lane-width']))
-    return verdict([('KITTI um own lane: F at least %g' % KITTI_F, f, f >= KITTI_F)])
+    return verdict(limits + [('KITTI um own lane: F at least %g' % KITTI_F, f, f >= KITTI_F)])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lanes_cpu.c: the CPU engine of the lane lines: rows, marks, votes. */
 #include "lanes/lanes_cpu.h"
+#include "lanes/lanes_host.h"
 #include "rv_openmp.h"
 
 #include <string.h>
@@ -39,12 +40,7 @@ RV_CLEARED_STATE(RvLanesCpu, const RvLanesJob);
 
 /* q of a row in 1/256 px at the axis. */
 static int q_of(const RvLanesCpu *cpu, const RvLanesJob *job, const int32_t *bin_rows, int row) {
-  if (job->plan->is_camera)
-    return rv_lanes_below(cpu->view.horizon, row);
-  int k = RV_GROUND_BINS - 1;
-  while (k >= 0 && bin_rows[k] > row)
-    k--;
-  return rv_lanes_cross(&cpu->view, bin_rows, job->source.ground->bin, k, row);
+  return rv_lanes_row_at(job->plan, &cpu->view, job->source.ground, bin_rows, row);
 }
 
 static RvStatus rows(void *work, const RvLanesJob *job) {

@@ -183,7 +183,7 @@ static uint8_t confidence_of(const Cover *cover) {
   return (uint8_t)(255 * (share < 1 ? share : 1));
 }
 
-static RvLaneLine line_of(const RvLanesMark *mark, const Cover *cover) {
+static RvLaneLine line_of(const RvLanesMark *mark, const Cover *cover, uint8_t kind) {
   const RvLanesMatrix covariance = rv_lanes_covariance(mark);
   RvLaneLine line = {.offset = (float)mark->offset,
                      .heading = (float)mark->heading,
@@ -192,7 +192,7 @@ static RvLaneLine line_of(const RvLanesMark *mark, const Cover *cover) {
                      .z_max = (float)(mark->z_max / 100.0),
                      .sigma = (float)sqrt(covariance.a[0][0]),
                      .support = (float)(cover->covered * RV_LANES_SLICE),
-                     .kind = kind_of(mark, cover),
+                     .kind = kind,
                      .color = color_of(mark),
                      .confidence = confidence_of(cover)};
   line.offset_near = (float)rv_lanes_line_x(&line, REFERENCE);
@@ -209,16 +209,21 @@ static int is_paint(const RvLanesMark *mark, const Cover *cover) {
           (length >= FILL_LEAST * slices && is_double(mark)));
 }
 
+int rv_lanes_is_paint(const RvLanesMark *mark) {
+  const Cover cover = cover_of(mark);
+  return is_paint(mark, &cover);
+}
+
 /* --- Lines ----------------------------------------------------------------------------------- */
 
-void rv_lanes_sort(RvLaneLine *lines, int *marks, int count) {
+void rv_lanes_sort(RvLaneLine *lines, const RvLanesMark **marks, int count) {
   for (int i = 1; i < count; i++)
     for (int k = i; k > 0 && lines[k].offset_near < lines[k - 1].offset_near; k--) {
       const RvLaneLine line = lines[k];
       lines[k] = lines[k - 1];
       lines[k - 1] = line;
       if (marks) {
-        const int mark = marks[k];
+        const RvLanesMark *mark = marks[k];
         marks[k] = marks[k - 1];
         marks[k - 1] = mark;
       }
@@ -233,8 +238,9 @@ static int are_rails(const RvLaneLine *a, const RvLaneLine *b) {
          a->kind == RV_LANE_LINE_SOLID && b->kind == RV_LANE_LINE_SOLID;
 }
 
-int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
-                   RvLaneLine lines[RV_LANES_MAX], int marks[RV_LANES_MAX]) {
+/* The lines of a frame that are paint. */
+static int find_paint(const RvLanesConfig *config, const RvLanesFound *found, RvLaneLine *lines,
+                      const RvLanesMark **marks) {
   int count = 0;
   if (found->count > RV_LANES_MAX || (double)found->score < SCORE_TIMES * (double)found->mean)
     return 0;
@@ -243,12 +249,12 @@ int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
     const Cover cover = cover_of(mark);
     if (!is_paint(mark, &cover) || fabs(mark->heading - found->heading) > HEADING_OFF)
       continue;
-    const RvLaneLine line = line_of(mark, &cover);
+    const RvLaneLine line = line_of(mark, &cover, kind_of(mark, &cover));
     if ((double)line.support < SUPPORT_MIN || line.confidence < CONFIDENCE_LEAST ||
         fabs((double)line.offset_near) > REACH * config->lane_width)
       continue;
     lines[count] = line;
-    marks[count++] = i;
+    marks[count++] = mark;
   }
   rv_lanes_sort(lines, marks, count);
   uint8_t is_rail[RV_LANES_MAX] = {0};
@@ -261,16 +267,30 @@ int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
   return count;
 }
 
+int rv_lanes_lines(const RvLanesConfig *config, const RvLanesFound *found,
+                   const RvLanesEdges *edges, RvLaneLine lines[RV_LANES_ALL],
+                   const RvLanesMark *marks[RV_LANES_ALL]) {
+  int count = find_paint(config, found, lines, marks);
+  for (int i = 0; edges && i < edges->count && i < 2; i++) {
+    const Cover cover = cover_of(&edges->line[i]);
+    lines[count] = line_of(&edges->line[i], &cover, RV_LANE_LINE_EDGE);
+    marks[count++] = &edges->line[i];
+  }
+  rv_lanes_sort(lines, marks, count);
+  return count;
+}
+
 int rv_lanes_measure(const RvLanesConfig *config, const RvLanesFound *found,
                      RvLaneLine lines[RV_LANES_MAX]) {
-  int marks[RV_LANES_MAX];
-  return rv_lanes_lines(config, found, lines, marks);
+  const RvLanesMark *marks[RV_LANES_MAX];
+  return find_paint(config, found, lines, marks);
 }
 
 /* --- Lane ------------------------------------------------------------------------------------ */
 
-static int is_border(const RvLaneLine *line) {
-  return line->kind != RV_LANE_LINE_RAIL;
+/* 1 when a line can be a border; has_edges: edges of the road can, too. */
+static int is_border(const RvLaneLine *line, int has_edges) {
+  return line->kind != RV_LANE_LINE_RAIL && (line->kind != RV_LANE_LINE_EDGE || has_edges);
 }
 
 /* Merit of a pair of borders: reliability, distance from the expected width, distance of the
@@ -281,14 +301,15 @@ static double merit(const RvLaneLine *left, const RvLaneLine *right, double widt
          0.2 * fabs(l + r) / 2;
 }
 
-static void choose_pair(double width, RvLanesLane *lane) {
+static void choose_pair(double width, int has_edges, RvLanesLane *lane) {
   double best = -1e9;
   for (int i = 0; i < lane->count; i++)
     for (int k = i + 1; k < lane->count; k++) {
       const RvLaneLine *a = &lane->lines[i], *b = &lane->lines[k];
       const double apart = (double)b->offset_near - (double)a->offset_near;
-      if (!is_border(a) || !is_border(b) || a->offset_near > 0 || b->offset_near <= 0 ||
-          apart < WIDTH_LOW || apart > WIDTH_HIGH || merit(a, b, width) <= best)
+      if (!is_border(a, has_edges) || !is_border(b, has_edges) || a->offset_near > 0 ||
+          b->offset_near <= 0 || apart < WIDTH_LOW || apart > WIDTH_HIGH ||
+          merit(a, b, width) <= best)
         continue;
       best = merit(a, b, width);
       lane->left = i;
@@ -297,11 +318,11 @@ static void choose_pair(double width, RvLanesLane *lane) {
 }
 
 /* Without a pair, the nearest border of the more reliable side. */
-static void choose_side(double width, RvLanesLane *lane) {
+static void choose_side(double width, int has_edges, RvLanesLane *lane) {
   int best = -1;
   for (int i = 0; i < lane->count; i++) {
     const RvLaneLine *line = &lane->lines[i];
-    if (is_border(line) && fabs((double)line->offset_near) < width &&
+    if (is_border(line, has_edges) && fabs((double)line->offset_near) < width &&
         (best < 0 || line->confidence > lane->lines[best].confidence))
       best = i;
   }
@@ -318,7 +339,7 @@ static void set_neighbor(RvLanesLane *lane, double x, int position) {
   for (int i = 0; i < lane->count; i++) {
     RvLaneLine *line = &lane->lines[i];
     const double off = fabs((double)line->offset_near - x);
-    if (line->position == 0 && is_border(line) && off < nearest) {
+    if (line->position == 0 && is_border(line, 0) && off < nearest) {
       nearest = off;
       found = line;
     }
@@ -357,9 +378,10 @@ void rv_lanes_assign(double width, RvLanesLane *lane) {
   lane->left = lane->right = -1;
   for (int i = 0; i < lane->count; i++)
     lane->lines[i].position = 0;
-  choose_pair(width, lane);
-  if (lane->left < 0)
-    choose_side(width, lane);
+  for (int has_edges = 0; has_edges < 2 && lane->left < 0; has_edges++)
+    choose_pair(width, has_edges, lane);
+  for (int has_edges = 0; has_edges < 2 && lane->left < 0 && lane->right < 0; has_edges++)
+    choose_side(width, has_edges, lane);
   if (lane->left >= 0)
     lane->lines[lane->left].position = -1;
   if (lane->right >= 0)
@@ -373,11 +395,13 @@ void rv_lanes_assign(double width, RvLanesLane *lane) {
   set_numbers(width, lane);
 }
 
-RvStatus rv_lanes_lane(const RvLanesConfig *config, const RvLanesFound *found, RvLanesLane *lane) {
+RvStatus rv_lanes_lane(const RvLanesConfig *config, const RvLanesFound *found,
+                       const RvLanesEdges *edges, RvLanesLane *lane) {
+  const RvLanesMark *marks[RV_LANES_ALL];
   if (!config || !found || !lane)
     return RV_ERR_ARG;
   memset(lane, 0, sizeof *lane);
-  lane->count = rv_lanes_measure(config, found, lane->lines);
+  lane->count = rv_lanes_lines(config, found, edges, lane->lines, marks);
   rv_lanes_assign(config->lane_width, lane);
   lane->width = config->lane_width;
   if (lane->left >= 0 && lane->right >= 0)

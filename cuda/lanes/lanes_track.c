@@ -21,7 +21,7 @@
 #define FADE 0.8         /* part of the confidence that is gone after LOST_TIME */
 #define TRUST_LEAST 51   /* confidence below which a missing line is not returned */
 #define WIDTH_FRAMES 200 /* frames that the width is averaged over */
-#define KINDS 7
+#define KINDS 8
 #define COLORS 3
 
 typedef struct Track {
@@ -234,8 +234,14 @@ static void miss(Track *track, double dt) {
 
 /* --- Pairs ----------------------------------------------------------------------------------- */
 
+static int is_edge(const RvLaneLine *line) {
+  return line->kind == RV_LANE_LINE_EDGE;
+}
+
 /* Distance of a line from a track in m; 1e9: not the same. */
 static double apart(const Track *track, const RvLaneLine *line) {
+  if (is_edge(&track->line) != is_edge(line))
+    return 1e9;
   const double gate = GATE_NEAR + GATE_GROWTH * track->line.missed;
   RvLaneLine at = track->line;
   at.offset = (float)track->s[0];
@@ -279,6 +285,7 @@ static void clean(RvLanesTracks *t) {
     int is_twin = 0;
     for (int k = 0; k < kept; k++)
       is_twin |=
+          is_edge(&t->list[k].line) == is_edge(&track->line) &&
           fabs((double)t->list[k].line.offset_near - (double)track->line.offset_near) < APART &&
           (track->line.missed > 0 || t->list[k].line.missed == 0);
     if (!is_lost && !is_twin)
@@ -309,14 +316,15 @@ static double advance(RvLanesTracks *t, double time) {
 }
 
 RvStatus rv_lanes_track(RvLanesTracks *t, double time, const RvLanesFound *found,
-                        RvLanesLane *lane) {
+                        const RvLanesEdges *edges, RvLanesLane *lane) {
   if (!t || !found || !lane)
     return RV_ERR_ARG;
-  RvLaneLine lines[RV_LANES_MAX];
-  int marks[RV_LANES_MAX], track_of[RV_LANES_MAX];
+  RvLaneLine lines[RV_LANES_ALL];
+  const RvLanesMark *marks[RV_LANES_ALL];
+  int track_of[RV_LANES_ALL];
   uint8_t is_taken[RV_LANES_TRACKS] = {0};
   const double dt = advance(t, time);
-  const int count = rv_lanes_lines(&t->config, found, lines, marks), before = t->count;
+  const int count = rv_lanes_lines(&t->config, found, edges, lines, marks), before = t->count;
   for (int i = 0; i < t->count; i++) {
     predict(t, &t->list[i], dt);
     t->list[i].line.age = more(t->list[i].line.age);
@@ -330,7 +338,7 @@ RvStatus rv_lanes_track(RvLanesTracks *t, double time, const RvLanesFound *found
       memset(&t->list[track_of[i]], 0, sizeof t->list[0]);
     }
     if (track_of[i] >= 0)
-      hit(t, &t->list[track_of[i]], &lines[i], &found->lines[marks[i]]);
+      hit(t, &t->list[track_of[i]], &lines[i], marks[i]);
   }
   for (int i = 0; i < before; i++)
     if (!is_taken[i])

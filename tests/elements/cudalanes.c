@@ -97,7 +97,7 @@ static void by_hand(GstBuffer *frame, RvLanesLane *lane) {
   const RvLanesSource source = {
       .gray = {gray.data, W, W, H, RV_U8}, .disparity = map.plane, .ground = &surface};
   fail_unless(rv_lanes_run(object, &source, &found, NULL) == RV_OK);
-  fail_unless(rv_lanes_lane(&config, &found, lane) == RV_OK);
+  fail_unless(rv_lanes_lane(&config, &found, NULL, lane) == RV_OK);
   gst_buffer_unmap(frame, &gray);
   rv_meta_unmap(&map);
   rv_lanes_free(&object);
@@ -244,6 +244,63 @@ GST_START_TEST(test_tracks) {
 }
 GST_END_TEST
 
+/* --- Edges of the road ----------------------------------------------------------------------- */
+
+enum { PATCH = 5 };
+
+/* Road from 3 m left to 2.6 m right of the camera, up to 30 m, in patches of an image of that
+ * width. */
+static void add_road(GstBuffer *buffer, int width) {
+  const int columns = width / PATCH, rows = H / PATCH;
+  GstBuffer *raster = rv_meta_raster_new(RV_U8, columns, rows);
+  RvMetaMap map;
+  fail_unless(rv_meta_map_buffer(&map, raster, GST_MAP_WRITE));
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < columns; c++) {
+      const double below = PATCH * (r + 0.5) - camera.cy, scale = camera.height / below;
+      const double x = (PATCH * (c + 0.5) - camera.cx) * scale;
+      const gboolean is_road = below > 0 && 300 * scale < 30 && x > -3 && x < 2.6;
+      ((guint8 *)rv_meta_map_row(&map, r))[c] = is_road ? 255 : 0;
+    }
+  rv_meta_unmap(&map);
+  const RvMetaRoad meta = {.width = width,
+                           .height = H,
+                           .patch_size = PATCH,
+                           .columns = columns,
+                           .rows = rows,
+                           .payload = raster};
+  rv_meta_add_road(buffer, &meta);
+}
+
+/* Both edges are lines of their own and no borders beside paint; without paint one is, for they are
+ * farther apart than a lane is wide. A road of another size is none. */
+GST_START_TEST(test_edges) {
+  static const char *const more[] = {"", "", "road-edges=false", ""};
+  static const int counts[] = {4, 2, 2, 2};
+  RvLaneLine list[RV_LANES_TRACKS];
+  for (int e = 0; e < engine_count(); e++)
+    for (int k = 0; k < 4; k++) {
+      char *options = g_strdup_printf("track=false color=false %s", more[k]);
+      GstHarness *harness = harness_new(engines[e], options);
+      GstBuffer *in = road(0, k == 1 ? NAN : 0);
+      RvMetaLanes meta;
+      add_road(in, k == 3 ? W / 2 : W);
+      GstBuffer *out = gst_harness_push_and_pull(harness, in);
+      fail_unless_equals_int(lanes_of(out, &meta, list), counts[k]);
+      const RvLaneLine *left = &list[0], *right = &list[meta.count - 1];
+      const gboolean has_edges = k < 2;
+      fail_unless((left->kind == RV_LANE_LINE_EDGE) == has_edges);
+      fail_unless((right->kind == RV_LANE_LINE_EDGE) == has_edges);
+      fail_unless(!has_edges || test_near(rv_lanes_line_x(left, 10), -3, 0.15));
+      fail_unless(!has_edges || test_near(rv_lanes_line_x(right, 10), 2.6, 0.15));
+      fail_unless(k != 0 || (meta.left == 1 && meta.right == 2));
+      fail_unless(k != 1 || (meta.left == 0) != (meta.right == 1));
+      g_free(options);
+      test_drop(harness, out);
+    }
+}
+GST_END_TEST
+
 /* --- Unusual input --------------------------------------------------------------------------- */
 
 /* What is missing is said once, and the frame continues without results. */
@@ -323,7 +380,7 @@ GST_END_TEST
 /* clang-format off */
 #define TESTS(TEST, LOOP) \
   TEST(test_frame) TEST(test_ground) TEST(test_steep_ground) TEST(test_camera) TEST(test_tracks) \
-  TEST(test_missing) TEST(test_nothing) TEST(test_drawn)
+  TEST(test_edges)   TEST(test_missing) TEST(test_nothing) TEST(test_drawn)
 /* clang-format on */
 
 ELEMENT_TESTS(cudalanes, TESTS)

@@ -108,7 +108,7 @@ static RvStatus run_tracks(void *user, RvStream stream) {
   Tracking *t = user;
   RvLanesLane lane;
   t->time += 0.05;
-  return rv_lanes_track(t->tracks, t->time, &t->found, &lane);
+  return rv_lanes_track(t->tracks, t->time, &t->found, NULL, &lane);
 }
 
 static void bench_tracks(RvCheck *check) {

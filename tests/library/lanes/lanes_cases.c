@@ -240,7 +240,7 @@ static void check_painted(RvCheck *check, const char *name, RvRandom *random) {
     RvLanesFound got[1];
     RvLanesLane lane = {0};
     if (run_engine(check, name, &s, RV_CPU, got) &&
-        rvc_true(check, name, rv_lanes_lane(&s.config, got, &lane) == RV_OK, "no lane")) {
+        rvc_true(check, name, rv_lanes_lane(&s.config, got, NULL, &lane) == RV_OK, "no lane")) {
       int same = lane.count == p->count && lane.left == p->left && lane.right == p->right;
       for (int k = 0; k < rv_min(lane.count, 4); k++)
         same &= lane.lines[k].kind == p->kinds[k];
@@ -407,7 +407,7 @@ static void fuzz(const uint8_t *bytes, size_t size) {
     seen.disparity.data = NULL;
   lanes_reference(&plan, &seen, &state, &want);
   if (rv_lanes_run(lanes, &source, &got, NULL) != RV_OK || memcmp(&want, &got, sizeof got) != 0 ||
-      rv_lanes_lane(&c, &got, &lane) != RV_OK)
+      rv_lanes_lane(&c, &got, NULL, &lane) != RV_OK)
     abort();
   rv_lanes_free(&lanes);
   free(source.gray.data);

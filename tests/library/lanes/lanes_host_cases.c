@@ -91,7 +91,7 @@ static void check_lane(RvCheck *check, const char *name, RvRandom *random) {
                              mark_of(1.6, 0.02, 6, 9), mark_of(5.1, 0.02, 1, 0)};
   RvLanesFound found = found_of(all, 4);
   RvLanesLane lane;
-  rv_lanes_lane(&c, &found, &lane);
+  rv_lanes_lane(&c, &found, NULL, &lane);
   rvc_true(check, name, lane.count == 4 && lane.left == 1 && lane.right == 2, "borders %d %d",
            lane.left, lane.right);
   rvc_true(check, name,
@@ -108,14 +108,14 @@ static void check_lane(RvCheck *check, const char *name, RvRandom *random) {
            lane.left_source == RV_LANES_BORDER_SEEN && lane.right_source == RV_LANES_BORDER_SEEN,
            "sources %d %d", lane.left_source, lane.right_source);
   found = found_of(&all[2], 2); /* the left border is missing and stays so */
-  rv_lanes_lane(&c, &found, &lane);
+  rv_lanes_lane(&c, &found, NULL, &lane);
   rvc_true(check, name,
            lane.left == -1 && lane.right == 0 && lane.left_source == RV_LANES_BORDER_NONE &&
                fabs(lane.offset - 0.15) < 1e-5 && lane.confidence < 0.6,
            "one side: %d %d, offset %g, confidence %g", lane.left, lane.right, lane.offset,
            lane.confidence);
   found = found_of(all, 0);
-  rv_lanes_lane(&c, &found, &lane);
+  rv_lanes_lane(&c, &found, NULL, &lane);
   rvc_true(check, name, lane.left == -1 && lane.right == -1 && lane.confidence == 0, "no line");
 }
 
@@ -153,6 +153,150 @@ static void check_points(RvCheck *check, const char *name, RvRandom *random) {
   rvc_true(check, name, rv_lanes_points(&c, NULL, &other, &line, mono) == 0, "points of no line");
 }
 
+/* --- Edges ----------------------------------------------------------------------------------- */
+
+#define PATCH 5
+#define PATCHES_X (640 / PATCH)
+#define PATCHES_Y (400 / PATCH)
+
+/* The patches of a road from `left` to `right` on the ground of a camera, up to 40 m: each patch
+ * whose center is on it. From 14 m on, cars hide 1.8 m in the middle. */
+static void paint_road(const RvLanesConfig *c, const RvLaneLine *left, const RvLaneLine *right,
+                       int has_car, uint8_t *mask) {
+  const RvGroundSurface ground = rv_ground_of_camera(&c->camera);
+  for (int r = 0; r < PATCHES_Y; r++)
+    for (int k = 0; k < PATCHES_X; k++) {
+      const double v = PATCH * (r + 0.5) - 0.5, u = PATCH * (k + 0.5) - 0.5;
+      const double d = ground.slope_y * v + ground.intercept;
+      const double z = d > 0 ? c->camera.focal * c->camera.baseline / d : 1e9;
+      const double x = (u - c->camera.cx) * z / c->camera.focal;
+      const double from = rv_lanes_line_x(left, z), to = rv_lanes_line_x(right, z);
+      const int is_hidden = has_car && z > 14 && fabs(x - (from + to) / 2) < 0.9;
+      const int is_road = z < 40 && x > from && x < to;
+      mask[r * PATCHES_X + k] = is_road && !is_hidden ? 255 : 0;
+    }
+}
+
+static void check_edge(RvCheck *check, const char *name, const RvLanesMark *mark,
+                       const RvLaneLine *want, const char *what) {
+  for (double z = 6; z <= 20; z += 7) {
+    const double x = mark->offset + mark->heading * z + mark->curvature * z * z / 2;
+    rvc_true(check, name, fabs(x - rv_lanes_line_x(want, z)) < 0.16, "%s: %g m instead of %g at %g",
+             what, x, rv_lanes_line_x(want, z), z);
+  }
+  rvc_true(check, name, mark->z_min < 800 && mark->z_max > 1200 && mark->z_max <= 4000,
+           "%s: %d to %d cm", what, mark->z_min, mark->z_max);
+}
+
+static void check_edges(RvCheck *check, const char *name, RvRandom *random) {
+  const RvLanesConfig c = config_of(check);
+  const RvGroundSurface ground = rv_ground_of_camera(&c.camera);
+  const RvLanesFound nothing = found_of(NULL, 0);
+  static uint8_t mask[PATCHES_X * PATCHES_Y];
+  const RvLanesRoad road = {mask, PATCHES_X, PATCHES_X, PATCHES_Y, PATCH};
+  for (int i = 0; i < 20; i++) {
+    const float heading = (float)(rvc_range(random, -60, 60) / 1000.0);
+    const float bend = (float)(rvc_range(random, -20, 20) / 1e4);
+    const RvLaneLine left = {.offset = -1.7F, .heading = heading, .curvature = bend};
+    const RvLaneLine right = {.offset = 2.1F, .heading = heading, .curvature = bend};
+    RvLanesEdges edges = {.count = -1};
+    RvLanesLane lane;
+    paint_road(&c, &left, &right, i % 2, mask);
+    const RvStatus status = rv_lanes_edges(&c, &ground, &nothing, &road, &edges);
+    if (!rvc_true(check, name, status == RV_OK && edges.count == 2, "road %d: %d edges, status %d",
+                  i, edges.count, status))
+      continue;
+    check_edge(check, name, &edges.line[0], &left, "left");
+    check_edge(check, name, &edges.line[1], &right, "right");
+    /* they are the borders of the lane where nothing is painted */
+    rv_lanes_lane(&c, &nothing, &edges, &lane);
+    rvc_true(check, name,
+             lane.count == 2 && lane.left == 0 && lane.right == 1 &&
+                 lane.lines[0].kind == RV_LANE_LINE_EDGE && lane.lines[1].position == 1 &&
+                 fabs(lane.width - 3.8) < 0.2,
+             "road %d: borders %d %d of %d, width %g", i, lane.left, lane.right, lane.count,
+             lane.width);
+    const RvLanesMark paint[] = {mark_of(-1.5, 0, 1, 0), mark_of(1.9, 0, 1, 0)};
+    const RvLanesFound found = found_of(paint, 2);
+    rv_lanes_lane(&c, &found, &edges, &lane);
+    rvc_true(check, name,
+             lane.count == 4 && lane.left >= 0 && lane.right >= 0 &&
+                 lane.lines[lane.left].kind == RV_LANE_LINE_SOLID &&
+                 lane.lines[lane.right].kind == RV_LANE_LINE_SOLID,
+             "road %d: borders %d %d beside paint", i, lane.left, lane.right);
+  }
+}
+
+/* A line that is no paint, 0.4 m beside an edge, takes part; one of paint does not. */
+static void check_edge_line(RvCheck *check, const char *name, RvRandom *random) {
+  const RvLanesConfig c = config_of(check);
+  const RvGroundSurface ground = rv_ground_of_camera(&c.camera);
+  static uint8_t mask[PATCHES_X * PATCHES_Y];
+  const RvLanesRoad road = {mask, PATCHES_X, PATCHES_X, PATCHES_Y, PATCH};
+  const RvLaneLine left = {.offset = -1.7F}, right = {.offset = 2.1F};
+  const RvLanesMark line = mark_of(-2.1, 0, 1, 0);
+  RvLanesFound found[3] = {found_of(NULL, 0), found_of(&line, 1), found_of(&line, 1)};
+  RvLanesEdges edges[3];
+  found[2].lines[0].squares = 4000000; /* it scatters by 63 mm */
+  paint_road(&c, &left, &right, 0, mask);
+  for (int i = 0; i < 3; i++)
+    rvc_true(check, name,
+             rv_lanes_edges(&c, &ground, &found[i], &road, &edges[i]) == RV_OK &&
+                 edges[i].count == 2,
+             "found %d: %d edges", i, edges[i].count);
+  double x[3][2]; /* at 15 m */
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 2; k++) {
+      const RvLanesMark *edge = &edges[i].line[k];
+      x[i][k] = edge->offset + 15 * edge->heading + 112.5 * edge->curvature;
+    }
+  rvc_true(check, name,
+           fabs(x[1][0] - x[0][0]) < 0.05 && x[2][0] < x[0][0] - 0.1 && x[2][0] > -2.1 &&
+               fabs(x[2][1] - x[0][1]) < 0.05,
+           "left %g, %g, %g, right %g, %g", x[0][0], x[1][0], x[2][0], x[0][1], x[2][1]);
+}
+
+/* What is no edge, and what is no road. */
+static void check_no_edges(RvCheck *check, const char *name, RvRandom *random) {
+  const RvLanesConfig c = config_of(check);
+  RvGroundSurface ground = rv_ground_of_camera(&c.camera);
+  const RvLanesFound nothing = found_of(NULL, 0);
+  static uint8_t mask[PATCHES_X * PATCHES_Y];
+  const RvLanesRoad road = {mask, PATCHES_X, PATCHES_X, PATCHES_Y, PATCH};
+  const RvLanesRoad wrong[] = {{NULL, PATCHES_X, PATCHES_X, PATCHES_Y, PATCH},
+                               {mask, PATCHES_X, 0, PATCHES_Y, PATCH},
+                               {mask, PATCHES_X, PATCHES_X, 0, PATCH},
+                               {mask, PATCHES_X, PATCHES_X, PATCHES_Y, 0}};
+  RvLanesEdges edges;
+  memset(mask, 255, sizeof mask); /* it ends at the borders of the image */
+  rvc_true(check, name,
+           rv_lanes_edges(&c, &ground, &nothing, &road, &edges) == RV_OK && edges.count == 0,
+           "edges of the image");
+  rvc_true(check, name,
+           rv_lanes_edges(&c, NULL, &nothing, &road, &edges) == RV_OK && edges.count == 0,
+           "edges without ground");
+  for (int i = 0; i < 4; i++)
+    rvc_true(check, name, rv_lanes_edges(&c, &ground, &nothing, &wrong[i], &edges) == RV_ERR_ARG,
+             "wrong road %d", i);
+  for (int i = 0; i < 200; i++) { /* anything: at most two edges, finite */
+    for (int k = 0; k < RV_GROUND_BINS; k++)
+      ground.profile[k] = (int16_t)rvc_range(random, i % 2 ? -32768 : -40, i % 2 ? 32767 : 40);
+    ground.slope_x = rvc_range(random, -3000, 3000) / (i % 3 ? 1e5 : 1e3);
+    for (int k = 0; k < PATCHES_X * PATCHES_Y; k++)
+      mask[k] = rvc_range(random, 0, 9) < i % 10 ? 255 : 0;
+    edges.count = -1;
+    const RvStatus status = rv_lanes_edges(&c, &ground, &nothing, &road, &edges);
+    rvc_true(check, name, status == RV_OK && edges.count >= 0 && edges.count <= 2, "%d edges",
+             edges.count);
+    for (int k = 0; k < edges.count; k++)
+      rvc_true(check, name,
+               isfinite(edges.line[k].offset) && isfinite(edges.line[k].heading) &&
+                   edges.line[k].z_min >= 400 && edges.line[k].z_max <= 4500,
+               "edge at %g m, %d to %d cm", edges.line[k].offset, edges.line[k].z_min,
+               edges.line[k].z_max);
+  }
+}
+
 /* --- Tracks ---------------------------------------------------------------------------------- */
 
 static void check_tracks(RvCheck *check, const char *name, RvRandom *random) {
@@ -169,7 +313,7 @@ static void check_tracks(RvCheck *check, const char *name, RvRandom *random) {
       marks[k].offset += rvc_range(random, -30, 30) / 1000.0;
     /* the right line is missing from frame 30 to 39 */
     const RvLanesFound found = found_of(marks, i >= 30 && i < 40 ? 1 : 2);
-    rv_lanes_track(tracks, 0.05 * i, &found, &lane);
+    rv_lanes_track(tracks, 0.05 * i, &found, NULL, &lane);
     if (!rvc_true(check, name, lane.count == 2 && lane.left == 0 && lane.right == 1,
                   "frame %d: %d lines, borders %d %d", i, lane.count, lane.left, lane.right))
       break;
@@ -193,8 +337,42 @@ static void check_tracks(RvCheck *check, const char *name, RvRandom *random) {
            "kinds %d %d", lane.lines[0].kind, lane.lines[1].kind);
   const RvLanesFound nothing = found_of(NULL, 0);
   for (int i = 60; i < 90; i++)
-    rv_lanes_track(tracks, 0.05 * i, &nothing, &lane);
+    rv_lanes_track(tracks, 0.05 * i, &nothing, NULL, &lane);
   rvc_true(check, name, lane.count == 0 && lane.left == -1, "%d lines after 1.5 s", lane.count);
+  rv_lanes_tracks_free(&tracks);
+}
+
+/* An edge beside a painted line keeps a track of its own. */
+static void check_edge_tracks(RvCheck *check, const char *name, RvRandom *random) {
+  const RvLanesConfig c = config_of(check);
+  RvLanesTracks *tracks = NULL;
+  RvLanesLane lane = {0};
+  uint32_t ids[2] = {0, 0};
+  if (!rvc_true(check, name, rv_lanes_tracks_new(&tracks, &c) == RV_OK, "no tracks"))
+    return;
+  for (int i = 0; i < 40; i++) {
+    const RvLanesMark paint = mark_of(-1.8, 0, 1, 0);
+    const double noise = rvc_range(random, -100, 100) / 1000.0;
+    const RvLanesEdges edges = {1, {mark_of(-2.0 + noise, 0, 1, 0)}};
+    /* the paint is missing from frame 20 to 24 */
+    const RvLanesFound found = found_of(&paint, i >= 20 && i < 25 ? 0 : 1);
+    rv_lanes_track(tracks, 0.05 * i, &found, &edges, &lane);
+    if (!rvc_true(check, name, lane.count == 2, "frame %d: %d lines", i, lane.count))
+      break;
+    const int edge = lane.lines[0].kind == RV_LANE_LINE_EDGE ? 0 : 1;
+    rvc_true(check, name,
+             lane.lines[edge].kind == RV_LANE_LINE_EDGE && lane.lines[edge].missed == 0 &&
+                 lane.lines[1 - edge].kind == RV_LANE_LINE_SOLID &&
+                 (lane.lines[1 - edge].missed > 0) == (i >= 20 && i < 25),
+             "frame %d: kinds %d %d", i, lane.lines[0].kind, lane.lines[1].kind);
+    rvc_true(check, name, lane.left == 1 - edge, "frame %d: left border %d", i, lane.left);
+    for (int k = 0; k < 2; k++) {
+      const uint32_t id = lane.lines[k == 0 ? edge : 1 - edge].id;
+      rvc_true(check, name, i < 3 || (id != 0 && (ids[k] == 0 || id == ids[k])), "frame %d: id %u",
+               i, id);
+      ids[k] = id;
+    }
+  }
   rv_lanes_tracks_free(&tracks);
 }
 
@@ -211,11 +389,11 @@ static void check_time(RvCheck *check, const char *name, RvRandom *random) {
   uint32_t last = 0;
   for (int k = 0; k < 4; k++) {
     for (int i = 0; i < 5; i++)
-      rv_lanes_track(tracks, i * 0.05, &found, &lane);
+      rv_lanes_track(tracks, i * 0.05, &found, NULL, &lane);
     rvc_true(check, name, lane.count == 1 && lane.lines[0].id > last, "leap %g: id %u after %u",
              leaps[k], lane.lines[0].id, last);
     last = lane.lines[0].id;
-    rv_lanes_track(tracks, leaps[k], &found, &lane);
+    rv_lanes_track(tracks, leaps[k], &found, NULL, &lane);
     rvc_true(check, name, lane.count == 1 && lane.lines[0].id == 0 && lane.lines[0].age == 0,
              "leap %g: id %u", leaps[k], lane.lines[0].id);
   }
@@ -223,16 +401,16 @@ static void check_time(RvCheck *check, const char *name, RvRandom *random) {
   rv_lanes_tracks_reset(tracks);
   rv_lanes_tracks_set_motion(tracks, 30, 0, 1);
   for (int i = 0; i < 24; i++) {
-    rv_lanes_track(tracks, i * 0.05, i < 10 ? &found : &nothing, &lane);
+    rv_lanes_track(tracks, i * 0.05, i < 10 ? &found : &nothing, NULL, &lane);
     rvc_true(check, name, lane.count == (i < 9 + 14), "frame %d: %d lines", i, lane.count);
   }
   /* a turn to the right moves the lane to the left */
   rv_lanes_tracks_reset(tracks);
   for (int i = 0; i < 5; i++)
-    rv_lanes_track(tracks, i * 0.05, &found, &lane);
+    rv_lanes_track(tracks, i * 0.05, &found, NULL, &lane);
   const double before = (double)lane.lines[0].heading;
   rv_lanes_tracks_set_motion(tracks, 10, 0.2, 1);
-  rv_lanes_track(tracks, 0.25, &nothing, &lane);
+  rv_lanes_track(tracks, 0.25, &nothing, NULL, &lane);
   rvc_true(check, name,
            lane.count == 1 && fabs((double)lane.lines[0].heading - before + 0.01) < 1e-4,
            "heading %g after %g", (double)lane.lines[0].heading, before);
@@ -241,4 +419,7 @@ static void check_time(RvCheck *check, const char *name, RvRandom *random) {
 
 RVC_CASES(lanes_host_parity, RVC_CASE("lanes/kinds", check_kinds, 0),
           RVC_CASE("lanes/lane", check_lane, 0), RVC_CASE("lanes/points", check_points, 0),
-          RVC_CASE("lanes/tracks", check_tracks, 0), RVC_CASE("lanes/time", check_time, 0));
+          RVC_CASE("lanes/edges", check_edges, 0), RVC_CASE("lanes/edge-line", check_edge_line, 0),
+          RVC_CASE("lanes/no-edges", check_no_edges, 0), RVC_CASE("lanes/tracks", check_tracks, 0),
+          RVC_CASE("lanes/edge-tracks", check_edge_tracks, 0),
+          RVC_CASE("lanes/time", check_time, 0));
