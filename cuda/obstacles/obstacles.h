@@ -29,8 +29,11 @@
  *              away (by a quarter), or where more than 5 % of the pixels in the way are invalid and
  *              such a run within 20 strips is as far away (by a thirteenth): the matcher assigns
  *              the disparity of bridges and signs to sky and smooth ground around them, with holes.
- *              So it is below 8 px, too, where the image has no contrast at the votes: three rows
- *              differ by less than 7 gray levels, 2 px to the left and right, on average.
+ *              So it is below 8 px where the image has no contrast at the votes: three rows differ
+ *              by less than 6 gray levels, 2 px to the left and right, on average, or by less than
+ *              5.5 in half of the columns (that below 12 px with a run above the clearance within
+ *              20 strips about as far away). Then it is unknown from where ground ends, even if
+ *              none is seen beyond.
  *  4. runs     in each strip, neighboring bins whose votes fill half of 4 rows or of 1/2 m are
  *              runs, the nearest 16. Below 14 px of disparity a minimum of the votes splits them. A
  *              run has the rows from its lowest pixel upwards to the first gap of 0.4 m, and the

@@ -268,12 +268,16 @@ static int sort_boxes(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int c
   return rv_min((int)*found, RV_OBSTACLES_MAX);
 }
 
+static const uint16_t *row_of(const RvPlane *plane, int y) {
+  return (const uint16_t *)((const char *)plane->data + y * plane->stride);
+}
+
 static uint8_t valid_of(const RvPlane *plane, const RvObstacleBox *box) {
   const int w = box->right - box->left + 1, h = box->bottom - box->top + 1;
   const int across = rv_obstacles_sample_step(w), down = rv_obstacles_sample_step(h);
   uint32_t count = 0;
   for (int y = box->top; y <= box->bottom; y += down) {
-    const uint16_t *row = (const uint16_t *)((const char *)plane->data + y * plane->stride);
+    const uint16_t *row = row_of(plane, y);
     for (int x = box->left; x <= box->right; x += across)
       count += row[x] != 0;
   }
@@ -293,13 +297,13 @@ static int obstacle_at(const RvObstaclesCpu *cpu, int strip, int q) {
   return RV_OBSTACLE_NONE;
 }
 
-/* 1 when something overhanging is near a strip at bin q. */
-static int hangs_near(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip, int q,
-                      int reach, int part) {
-  const int last = rv_min(strip + reach, p->strips - 1);
+/* 1 when something overhanging is the cause of a strip's evidence. */
+static int is_smeared(const RvObstaclesCpu *cpu, const RvObstaclesPlan *p, int strip,
+                      const RvObstaclesLimit *limit) {
+  const int reach = rv_obstacles_smear_reach(limit), last = rv_min(strip + reach, p->strips - 1);
   for (int s = rv_max(strip - reach, 0); s <= last; s++)
     for (int k = 0; k < cpu->run_count[s]; k++)
-      if (rv_obstacles_hangs(&cpu->runs[s * RV_OBSTACLES_RUNS + k], q, part))
+      if (rv_obstacles_smears(limit, &cpu->runs[s * RV_OBSTACLES_RUNS + k], s - strip))
         return 1;
   return 0;
 }
@@ -328,35 +332,37 @@ static int has_holes(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int s
                                                     cpu->column[left + p->n / 2]);
   int holes = 0, pixels = 0;
   for (int y = rows.first; y <= rows.last; y++) {
-    const uint16_t *row =
-        (const uint16_t *)((const char *)job->disparity.data + y * job->disparity.stride);
+    const uint16_t *row = row_of(&job->disparity, y);
     for (int i = 0; i < p->n; i++, pixels++)
       holes += row[left + i] == 0;
   }
   return rv_obstacles_has_holes(holes, pixels);
 }
 
-/* 1 when the image has no contrast where a strip votes for bin q. */
-static int is_smooth(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip, int q) {
+/* Looks whether the image has contrast where a strip votes for its limit. */
+static void look(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip,
+                 RvObstaclesLimit *limit) {
   const RvObstaclesPlan *p = job->plan;
   const RvPlane *gray = &job->source.gray;
-  const int left = strip * p->n;
-  if (!gray->data || !rv_obstacles_is_faint(p, q))
-    return 0;
-  const RvObstaclesRows rows = rv_obstacles_rows_at(p, &cpu->depth[rv_obstacles_center(p, 2 * q)],
-                                                    cpu->column[left + p->n / 2]);
-  int contrast = 0, votes = 0;
-  for (int y = rows.first; y <= rows.last; y++) {
-    const uint16_t *row =
-        (const uint16_t *)((const char *)job->disparity.data + y * job->disparity.stride);
-    for (int x = left; x < left + p->n; x++) {
-      if (!rv_obstacles_votes_for(p, row[x], q))
+  const int left = strip * p->n, q = limit->q;
+  if (!gray->data || !rv_obstacles_is_faint(p, q, RV_OBSTACLES_FAINT_HANG))
+    return;
+  const RvObstaclesRows rows =
+      rv_obstacles_rows_near(p, cpu->depth, cpu->column[left + p->n / 2], q);
+  int flat = 0, excess = 0;
+  for (int x = left; x < left + p->n; x++) {
+    int contrast = 0, votes = 0;
+    for (int y = rows.first; y <= rows.last; y++) {
+      if (!rv_obstacles_votes_for(p, cpu->depth, row_of(&job->disparity, y)[x],
+                                  256 * y + cpu->column[x], q))
         continue;
       contrast += rv_obstacles_contrast(gray, x, y);
       votes++;
     }
+    flat += rv_obstacles_excess(contrast, votes, RV_OBSTACLES_COLUMN) < 0;
+    excess += rv_obstacles_excess(contrast, votes, RV_OBSTACLES_CONTRAST);
   }
-  return rv_obstacles_is_flat(contrast, votes);
+  rv_obstacles_look(p, flat, excess, limit);
 }
 
 static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesJob *job, int strip) {
@@ -368,21 +374,16 @@ static RvFreeColumn column_of(const RvObstaclesCpu *cpu, const RvObstaclesJob *j
     count += votes[k] & 65535;
     sum += rv_obstacles_sum(p, votes[k], k);
   }
-  RvObstaclesLimit limit = {q,
-                            known,
-                            count,
-                            sum,
-                            cpu->valid[strip],
-                            q ? cpu->evidence[strip * RV_OBSTACLES_COARSE + q] : 0,
-                            q ? has_holes(cpu, job, strip, q) : 0,
-                            q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE,
-                            is_smooth(cpu, job, strip, q),
-                            0};
-  limit.is_bridged = limit.evidence == 0 || limit.is_smooth ||
-                     (rv_obstacles_is_loose(&limit) &&
-                      hangs_near(cpu, p, strip, q, RV_OBSTACLES_HANG, RV_OBSTACLES_HANG_PART)) ||
-                     (rv_obstacles_is_holed(&limit) &&
-                      hangs_near(cpu, p, strip, q, RV_OBSTACLES_HOLED, RV_OBSTACLES_HOLED_PART));
+  RvObstaclesLimit limit = {.q = q,
+                            .known = known,
+                            .count = count,
+                            .sum = sum,
+                            .valid = cpu->valid[strip],
+                            .evidence = q ? cpu->evidence[strip * RV_OBSTACLES_COARSE + q] : 0,
+                            .holes = q ? has_holes(cpu, job, strip, q) : 0,
+                            .obstacle = q ? obstacle_at(cpu, strip, q) : RV_OBSTACLE_NONE};
+  look(cpu, job, strip, &limit);
+  rv_obstacles_bridge(&limit, is_smeared(cpu, p, strip, &limit));
   rv_obstacles_pass(&limit, limit.is_bridged ? known_until(cpu, p, strip, 0) : q);
   const int depth = rv_obstacles_limit_depth(p, &limit);
   return rv_obstacles_free_column(p, &limit, depth,

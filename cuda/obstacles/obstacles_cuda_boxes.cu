@@ -315,16 +315,17 @@ static __device__ int obstacle_at(const ObstaclesCuda &w, int strip, int q) {
   return found ? box : RV_OBSTACLE_NONE;
 }
 
-/* 1 when something overhanging is near a strip at bin q; a lane per run, two strips at a time. */
-static __device__ int hangs_near(const ObstaclesCuda &w, int strip, int q, int reach, int part) {
-  const int run = rv_lane() % RV_OBSTACLES_RUNS;
+/* 1 when something overhanging is the cause of a strip's evidence; a lane per run, two strips at a
+ * time. */
+static __device__ int is_smeared(const ObstaclesCuda &w, int strip, const RvObstaclesLimit &limit) {
+  const int reach = rv_obstacles_smear_reach(&limit), run = rv_lane() % RV_OBSTACLES_RUNS;
   const int last = rv_min(strip + reach, w.plan.strips - 1);
-  int hangs = 0;
+  int smears = 0;
   for (int s = rv_max(strip - reach, 0) + rv_lane() / RV_OBSTACLES_RUNS; s <= last;
        s += 32 / RV_OBSTACLES_RUNS)
-    hangs |=
-        run < w.run_count[s] && rv_obstacles_hangs(&w.runs[s * RV_OBSTACLES_RUNS + run], q, part);
-  return __any_sync(RV_WARP, hangs);
+    smears |= run < w.run_count[s] &&
+              rv_obstacles_smears(&limit, &w.runs[s * RV_OBSTACLES_RUNS + run], s - strip);
+  return __any_sync(RV_WARP, smears);
 }
 
 /* The CPU engine's, a lane per row. */
@@ -344,23 +345,26 @@ static __device__ int has_holes(const ObstaclesCuda &w, const RvPlane &disparity
 }
 
 /* The CPU engine's, a lane per row. */
-static __device__ int is_smooth(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip, int q) {
+static __device__ void look(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip,
+                            RvObstaclesLimit &limit) {
   const RvObstaclesPlan &p = w.plan;
-  const int left = strip * p.n;
-  if (!a.gray.data || !rv_obstacles_is_faint(&p, q))
-    return 0;
-  const RvObstaclesRows rows =
-      rv_obstacles_rows_at(&p, &w.depth[rv_obstacles_center(&p, 2 * q)], w.column[left + p.n / 2]);
-  int contrast = 0, votes = 0;
-  for (int y = rows.first + rv_lane(); y <= rows.last; y += 32) {
-    const uint16_t *row = rv_row<const uint16_t>(a.disparity, y);
-    for (int x = left; x < left + p.n; x++) {
-      const int is_vote = rv_obstacles_votes_for(&p, row[x], q);
+  const int left = strip * p.n, q = limit.q;
+  if (!a.gray.data || !rv_obstacles_is_faint(&p, q, RV_OBSTACLES_FAINT_HANG))
+    return;
+  const RvObstaclesRows rows = rv_obstacles_rows_near(&p, w.depth, w.column[left + p.n / 2], q);
+  int flat = 0, excess = 0;
+  for (int x = left; x < left + p.n; x++) {
+    int contrast = 0, votes = 0;
+    for (int y = rows.first + rv_lane(); y <= rows.last; y += 32) {
+      const int is_vote = rv_obstacles_votes_for(
+          &p, w.depth, rv_row<const uint16_t>(a.disparity, y)[x], 256 * y + w.column[x], q);
       contrast += is_vote ? rv_obstacles_contrast(&a.gray, x, y) : 0;
       votes += is_vote;
     }
+    flat += rv_warp_sum(rv_obstacles_excess(contrast, votes, RV_OBSTACLES_COLUMN)) < 0;
+    excess += rv_obstacles_excess(contrast, votes, RV_OBSTACLES_CONTRAST);
   }
-  return rv_obstacles_is_flat(rv_warp_sum(contrast), rv_warp_sum(votes));
+  rv_obstacles_look(&p, flat, rv_warp_sum(excess), &limit);
 }
 
 /* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
@@ -409,13 +413,9 @@ static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, const Obstacles
   limit.valid = w.valid[strip];
   limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
   limit.holes = q ? has_holes(w, a.disparity, strip, q) : 0;
-  limit.is_smooth = is_smooth(w, a, strip, q);
   limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
-  limit.is_bridged = limit.evidence == 0 || limit.is_smooth ||
-                     (rv_obstacles_is_loose(&limit) &&
-                      hangs_near(w, strip, q, RV_OBSTACLES_HANG, RV_OBSTACLES_HANG_PART)) ||
-                     (rv_obstacles_is_holed(&limit) &&
-                      hangs_near(w, strip, q, RV_OBSTACLES_HOLED, RV_OBSTACLES_HOLED_PART));
+  look(w, a, strip, limit);
+  rv_obstacles_bridge(&limit, is_smeared(w, strip, limit));
   rv_obstacles_pass(&limit, limit.is_bridged ? known_until(w, strip, 0) : q);
   const int depth = rv_obstacles_limit_depth(&p, &limit);
   return rv_obstacles_free_column(&p, &limit, depth,

@@ -37,9 +37,12 @@
 #define RV_OBSTACLES_HANG_PART 3
 #define RV_OBSTACLES_HOLED 20
 #define RV_OBSTACLES_HOLED_PART 12
-#define RV_OBSTACLES_FAINT 8    /* px of D, below which evidence without contrast is none */
-#define RV_OBSTACLES_CONTRAST 7 /* gray levels, see rv_obstacles_contrast; on average */
-#define RV_OBSTACLES_HOLES 5    /* % of the pixels that have no disparity, at least */
+/* px of D, below which evidence without contrast is none; the same near something overhanging */
+#define RV_OBSTACLES_FAINT 8
+#define RV_OBSTACLES_FAINT_HANG 12
+#define RV_OBSTACLES_CONTRAST 12 /* 1/2 gray level, see rv_obstacles_contrast; on average */
+#define RV_OBSTACLES_COLUMN 11   /* the same of a column; noise of 2 gray levels has 8 */
+#define RV_OBSTACLES_HOLES 5     /* % of the pixels that have no disparity, at least */
 
 #define RV_OBSTACLES_COVER 5      /* bins beside a run on the ground: no overhanging run */
 #define RV_OBSTACLES_REACH_MAX 16 /* strips between runs that are joined */
@@ -387,6 +390,8 @@ typedef struct RvObstaclesLimit {
   int holes;          /* 1: many pixels at its height have no disparity */
   int obstacle;       /* index of the box, or RV_OBSTACLE_NONE */
   int is_smooth;      /* 1: the image has no contrast where its votes are */
+  int is_dim;         /* 1: but they are too near for that to count, other than near something
+                       * overhanging */
   int is_bridged;     /* nothing stands there */
 } RvObstaclesLimit;
 
@@ -410,6 +415,24 @@ RV_HD int rv_obstacles_hangs(const RvObstaclesRun *run, int q, int part) {
   return run->over && part * run->low <= (part + 1) * at && (part + 1) * run->high >= part * at;
 }
 
+/* Strips to either side in which something overhanging can be the cause of evidence; -1: none. */
+RV_HD int rv_obstacles_smear_reach(const RvObstaclesLimit *limit) {
+  if (limit->is_smooth)
+    return -1;
+  return limit->is_dim || rv_obstacles_is_holed(limit) ? RV_OBSTACLES_HOLED
+         : rv_obstacles_is_loose(limit)                ? RV_OBSTACLES_HANG
+                                                       : -1;
+}
+
+/* 1 when a run `apart` strips away is the cause. */
+RV_HD int rv_obstacles_smears(const RvObstaclesLimit *limit, const RvObstaclesRun *run, int apart) {
+  const int is_wide = limit->is_dim || (rv_obstacles_is_loose(limit) &&
+                                        apart <= RV_OBSTACLES_HANG && apart >= -RV_OBSTACLES_HANG);
+  return (is_wide && rv_obstacles_hangs(run, limit->q, RV_OBSTACLES_HANG_PART)) ||
+         (rv_obstacles_is_holed(limit) &&
+          rv_obstacles_hangs(run, limit->q, RV_OBSTACLES_HOLED_PART));
+}
+
 /* First and last image row of what is in the way at one D; `column` as of the middle of a strip. */
 typedef struct RvObstaclesRows {
   int first, last;
@@ -428,16 +451,31 @@ RV_HD int rv_obstacles_has_holes(int holes, int pixels) {
   return 100 * holes > RV_OBSTACLES_HOLES * pixels;
 }
 
-/* 1 when evidence of bin q must have contrast: the matcher assigns wrong disparities to smooth
- * surfaces, and few px are many meters there. */
-RV_HD int rv_obstacles_is_faint(const RvObstaclesPlan *p, int q) {
-  return q && (2 * q + 1) * p->bin < 16 * RV_OBSTACLES_FAINT;
+/* 1 when bin q is below `px` of D, where its evidence must have contrast: the matcher assigns wrong
+ * disparities to smooth surfaces, and few px are many meters there. */
+RV_HD int rv_obstacles_is_faint(const RvObstaclesPlan *p, int q, int px) {
+  return q && (2 * q + 1) * p->bin < 16 * px;
 }
 
-/* 1 when a disparity votes near bin q of the free space. */
-RV_HD int rv_obstacles_votes_for(const RvObstaclesPlan *p, int disparity, int q) {
+/* 1 when a pixel votes near bin q of the free space; `rows`: by D, `row` as of rv_obstacles_class.
+ */
+RV_HD int rv_obstacles_votes_for(const RvObstaclesPlan *p, const RvObstaclesDepthRow *rows,
+                                 int disparity, int32_t row, int q) {
   const int depth = rv_obstacles_depth_of(p, disparity), k = depth / p->bin;
-  return depth && k >= 2 * q - 2 && k <= 2 * q + 3;
+  return depth && k >= 2 * q - 2 && k <= 2 * q + 3 &&
+         rv_obstacles_class(&rows[depth], row) == RV_OBSTACLES_BODY_PX;
+}
+
+/* Rows of the pixels that can vote near bin q: from its nearest to its farthest D. */
+RV_HD RvObstaclesRows rv_obstacles_rows_near(const RvObstaclesPlan *p,
+                                             const RvObstaclesDepthRow *rows, int32_t column,
+                                             int q) {
+  const int near = rv_min((2 * q + 4) * p->bin, p->depths) - 1;
+  const RvObstaclesRows a = rv_obstacles_rows_at(p, &rows[near], column);
+  const RvObstaclesRows b =
+      rv_obstacles_rows_at(p, &rows[rv_clamp((2 * q - 2) * p->bin, 1, near)], column);
+  const RvObstaclesRows both = {rv_min(a.first, b.first), rv_max(a.last, b.last)};
+  return both;
 }
 
 /* Difference of the sums of three rows 2 px to the right and to the left of a pixel. */
@@ -452,8 +490,20 @@ RV_HD int rv_obstacles_contrast(const RvPlane *gray, int x, int y) {
   return sum < 0 ? -sum : sum;
 }
 
-RV_HD int rv_obstacles_is_flat(int contrast, int votes) {
-  return contrast < RV_OBSTACLES_CONTRAST * votes;
+/* Contrast of pixels above that which is sufficient, or below; in a column alone, or in a strip. */
+RV_HD int rv_obstacles_excess(int contrast, int votes, int least) {
+  return 2 * contrast - least * votes;
+}
+
+/* What the image says about a limit, with `flat` columns that have no contrast. Half of them suffice:
+ * the others may be next to an edge, whose disparity the matcher gives to what is beside it. */
+RV_HD void rv_obstacles_look(const RvObstaclesPlan *p, int flat, int excess,
+                             RvObstaclesLimit *limit) {
+  const int is_flat = 2 * flat >= p->n;
+  if (rv_obstacles_is_faint(p, limit->q, RV_OBSTACLES_FAINT))
+    limit->is_smooth = is_flat || excess < 0;
+  else
+    limit->is_dim = is_flat;
 }
 
 /* Farthest bin of the free space that pixels can vote for. */
@@ -467,10 +517,17 @@ RV_HD int rv_obstacles_is_gap(const RvObstaclesPlan *p, int seen, int k) {
   return p->metric * (a - b) > RV_OBSTACLES_FREE_GAP * a * b;
 }
 
+/* `smeared`: 1 when something overhanging is the cause of the evidence. */
+RV_HD void rv_obstacles_bridge(RvObstaclesLimit *limit, int smeared) {
+  limit->is_smooth |= limit->is_dim && smeared;
+  limit->is_bridged = limit->evidence == 0 || limit->is_smooth || smeared;
+}
+
 /* The path has bridged a strip: where ground is known beyond, it, or what is not known behind, is
- * the limit. `through`: the bin up to which ground is known. */
+ * the limit. Where the image shows nothing, the end of the ground is, if none is known beyond.
+ * `through`: the bin up to which ground is known. */
 RV_HD void rv_obstacles_pass(RvObstaclesLimit *limit, int through) {
-  if (limit->q == 0 || !limit->is_bridged || through >= limit->q)
+  if (limit->q == 0 || !limit->is_bridged || (through >= limit->q && !limit->is_smooth))
     return;
   limit->q = 0;
   limit->known = through;

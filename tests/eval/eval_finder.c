@@ -39,15 +39,14 @@ static void finder_close(EvalFinder *f) {
 static void find(EvalFinder *f, const EvalFrame *frame) {
   static RvObstacleBox boxes[RV_OBSTACLES_MAX];
   uint32_t counts[2];
-  RvGroundSurface surface;
   const RvObstaclesSource source = {
-      .disparity = frame->disparity, .gray = frame->gray, .ground = &surface};
+      .disparity = frame->disparity, .gray = frame->gray, .ground = &f->surface};
   const RvObstaclesOutput output = {boxes, counts, f->column};
-  must(rv_ground_run(f->ground, &frame->disparity, &surface, NULL) == RV_OK &&
+  must(rv_ground_run(f->ground, &frame->disparity, &f->surface, NULL) == RV_OK &&
            rv_obstacles_run(f->obstacles, &source, &output, NULL) == RV_OK,
        "run");
   for (uint32_t i = 0; i < counts[0]; i++)
-    rv_obstacles_measure(&f->config, &surface, &boxes[i], &f->list[i]);
+    rv_obstacles_measure(&f->config, &f->surface, &boxes[i], &f->list[i]);
   must(rv_obstacles_track(f->tracks, frame->time, f->list, (int)counts[0],
                           RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS, &f->count, NULL) == RV_OK,
        "track");

@@ -15,6 +15,7 @@ typedef struct EvalFinder {
   RvObstacles *obstacles;
   RvObstaclesTracks *tracks;
   RvGround *ground;
+  RvGroundSurface surface; /* of the frame */
   int columns, column_width;
   RvFreeColumn column[EVAL_STRIPS];
   RvObstacle list[RV_OBSTACLES_MAX + RV_OBSTACLES_TRACKS];

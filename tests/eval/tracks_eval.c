@@ -16,7 +16,9 @@
  *   above   confirmed obstacles, other than overhanging ones, more than half of which is a bridge, a
  *           gantry or an overhanging sign; and columns that such a thing limits: none may be. Of
  *           these, those "near" are within 8 px of what stands there (an abutment, a post): the
- *           matcher compares windows of 9 px, and its paths widen edges further
+ *           matcher compares windows of 9 px, and its paths widen edges further. "By it": most of
+ *           the pixels that are measured there between min_height and the clearance are really of
+ *           what spans the road; of the others, ground or sky has a wrong disparity
  *
  * Columns that a bridge or a sign limits are a known defect of the disparity, see docs/notes/obstacles.md.
  * Seeds 61 to 63 and 401 to 409 judge; 71 to 88, 201 to 209, 301 to 309, 501 to 569, 601 to 605, 701 to
@@ -33,6 +35,7 @@
 #define PIXELS_LEAST 600
 #define SUBSTANCE 0.2 /* of a box: as a person of 6 px in a box that is blurred by 12 px */
 #define NEAR 8        /* px */
+#define VOTE 12       /* 1/16 px of disparity from the limit of a strip */
 #define IDS 65536
 #define PAIRS 4096
 #define TTC_MOST 4.0 /* s */
@@ -77,7 +80,7 @@ typedef struct EvalPair {
 } EvalPair;
 
 typedef struct Score {
-  int frames, things, missed, wrong, switches, above, limited, near, pairs;
+  int frames, things, missed, wrong, switches, above, limited, near, by_it, pairs;
   EvalValues ttc, boxes; /* relative error */
   EvalPair pair[PAIRS];
   uint32_t id_of[IDS]; /* of the track that a thing had */
@@ -283,6 +286,23 @@ static int is_near(const EvalFinder *finder, const EvalFrame *f, int k) {
   return 0;
 }
 
+/* 1 when most of the pixels that limit a strip are of what spans the road. */
+static int is_by_it(const EvalFinder *finder, const EvalFrame *f, int k) {
+  const RvObstaclesConfig *c = &finder->config;
+  int all = 0, spanning = 0;
+  for (int u = k * finder->column_width; u < (k + 1) * finder->column_width; u++)
+    for (int v = 0; v < f->disparity.height; v++) {
+      const int d = ((const uint16_t *)f->disparity.data)[v * (f->disparity.stride / 2) + u];
+      const double height = rv_ground_height(&finder->surface, &c->camera, d / 16.0, u, v);
+      if (abs(d - finder->column[k].disparity) > VOTE || height < c->min_height ||
+          height >= c->clearance)
+        continue;
+      all++;
+      spanning += ((const uint8_t *)f->labels.data)[v * f->labels.stride + u] == RV_LABEL_BRIDGE;
+    }
+  return 2 * spanning > all;
+}
+
 static void score_frame(const EvalFinder *finder, const EvalFrame *f, void *score) {
   Score *s = score;
   s->frames++;
@@ -299,6 +319,7 @@ static void score_frame(const EvalFinder *finder, const EvalFrame *f, void *scor
     if (is_limited(finder, f, k)) {
       s->limited++;
       s->near += is_near(finder, f, k);
+      s->by_it += is_by_it(finder, f, k);
     }
 }
 
@@ -314,9 +335,9 @@ static int judge(const Road *road, int frames, Totals *totals) {
   int failed = 0;
   printf(
       "%s %u: %d frames, %d things: MOTA %.2f, IDF1 %.2f, %d missed, %d false, %d switches; ttc of "
-      "%zu; above: %d obstacles, %d columns, of them %d near\n",
+      "%zu; above: %d obstacles, %d columns, of them %d near, %d by it\n",
       road->name, (unsigned)road->seed, s->frames, s->things, mota, idf1(s), s->missed, s->wrong,
-      s->switches, s->ttc.count, s->above, s->limited, s->near);
+      s->switches, s->ttc.count, s->above, s->limited, s->near, s->by_it);
   snprintf(text, sizeof text, "%s: MOTA", road->name);
   failed += eval_at_least(text, mota, road->mota);
   snprintf(text, sizeof text, "%s: IDF1", road->name);

@@ -260,7 +260,7 @@ static void random_ground(RvRandom *random, Scene *s, const RvCamera *camera) {
 
 /* Noise with about the contrast that decides, in some scenes with textured columns. */
 static void random_gray(RvRandom *random, Scene *s, int index) {
-  const int noise = rvc_range(random, 2, 8);
+  const int noise = rvc_range(random, 2, 12);
   s->has_gray = index % 6 != 5;
   for (int y = 0; y < s->gray.height; y++)
     for (int x = 0; x < s->gray.width; x++)
@@ -327,26 +327,53 @@ static void check_extremes(RvCheck *check, const char *name, RvRandom *random) {
   }
 }
 
-/* A far box is in the way when the image shows it, and not when the image has no contrast there. */
+/* Gray levels of columns: of none, of all, of every second one, no image. */
+enum { SMOOTH, TEXTURE, HALF, NO_IMAGE };
+
+/* A box straight ahead that hides the ground behind it. */
+typedef struct Contrast {
+  double d; /* px: distance */
+  int image;
+  int hangs;  /* something overhanging beside the box */
+  int exists; /* it is in the way; else not known to be free */
+} Contrast;
+
+static void paint_contrast(RvRandom *random, const Contrast *c, Scene *s) {
+  GroundInput in = {.camera = s->config.camera, .box_count = 1 + c->hangs};
+  const double z = in.camera.focal * in.camera.baseline / c->d;
+  in.boxes[0] = (GroundBox){z, -0.6, 1.2, 2.4, 0};
+  in.boxes[1] = (GroundBox){z, 0.8, 3, 1, 2.5};
+  ground_input_paint(&in, random, &s->disparity);
+  s->ground = rv_ground_of_camera(&in.camera);
+  for (int y = 0; y < s->gray.height; y++)
+    for (int x = 0; x < s->gray.width; x++) { /* contrast compares x - 2 with x + 2 */
+      const int is_textured = c->image == TEXTURE || (c->image == HALF && x % 2 == 0);
+      ((uint8_t *)s->gray.data)[y * s->gray.stride + x] =
+          (uint8_t)(100 + (is_textured && x / 4 % 2 ? 10 : 0));
+    }
+  s->has_gray = c->image != NO_IMAGE;
+}
+
+/* A far box is in the way when the image shows it, and not when the image has no contrast there, or in
+ * half of the columns; from 8 px on only something overhanging makes it doubtful. */
 static void check_contrast(RvCheck *check, const char *name, RvRandom *random) {
+  static const Contrast cases[] = {
+      {6, SMOOTH, 0, 0},   {6, TEXTURE, 0, 1},  {6, HALF, 0, 0},
+      {6, NO_IMAGE, 0, 1}, {10, SMOOTH, 0, 1},  {10, SMOOTH, 1, 0},
+      {10, HALF, 1, 0},    {10, TEXTURE, 1, 1}, {14, SMOOTH, 1, 1},
+  };
   Scene s = scene_new(check, 640, 400);
-  GroundInput in = {.camera = s.config.camera, .box_count = 1};
-  const double z = in.camera.focal * in.camera.baseline / 6;
-  in.boxes[0] = (GroundBox){z, -2, 4, 2, 0};
-  ground_input_paint(&in, random, &s.disparity);
-  s.ground = rv_ground_of_camera(&in.camera);
   ObstaclesResult *r = rvc_memory(sizeof *r);
-  for (int contrast = 0; contrast < 3; contrast++) { /* none, of 3 gray levels, no image */
-    for (int y = 0; y < 400; y++)
-      for (int x = 0; x < 640; x++)
-        ((uint8_t *)s.gray.data)[y * s.gray.stride + x] =
-            (uint8_t)(100 + (contrast == 1 ? x / 4 % 2 * 3 : 0));
-    s.has_gray = contrast < 2;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    paint_contrast(random, &cases[k], &s);
+    const int middle = (int)s.config.camera.cx / 2;
     if (rvc_true(check, name, run_cpu(&s, r) == RV_OK, "run failed"))
       rvc_true(check, name,
-               (r->columns[(int)in.camera.cx / 2].kind == RV_FREE_SPACE_OBJECT) == (contrast > 0),
-               "case %d: column of kind %d", contrast, r->columns[(int)in.camera.cx / 2].kind);
-    check_scene(check, name, &s);
+               r->columns[middle].kind ==
+                   (cases[k].exists ? RV_FREE_SPACE_OBJECT : RV_FREE_SPACE_UNKNOWN),
+               "case %d: column of kind %d", (int)k, r->columns[middle].kind);
+    if (k % 3 == 2) /* the reference is slow */
+      check_scene(check, name, &s);
   }
   free(r);
   scene_free(&s);

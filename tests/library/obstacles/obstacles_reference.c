@@ -403,11 +403,10 @@ static int hangs(const Frame *f, int strip, int q, int reach, int part) {
   return 0;
 }
 
-/* The rows of a strip from the clearance down to min_height at bin q. */
-static void rows_in_the_way(const Frame *f, int strip, int q, double *top, double *foot) {
+/* The rows of a strip from the clearance down to min_height at a D in 1/16 px. */
+static void rows_in_the_way(const Frame *f, int strip, int depth, double *top, double *foot) {
   const RvObstaclesPlan *p = f->p;
-  const RvObstaclesDepthRow d =
-      rv_obstacles_depth_row(p, &f->ground, rv_obstacles_center(p, 2 * q));
+  const RvObstaclesDepthRow d = rv_obstacles_depth_row(p, &f->ground, depth);
   const double ground = (d.row - rv_obstacles_column(&f->ground, strip * p->n + p->n / 2)) / 256.0;
   *top = floor(ground - d.clear / 256.0);
   *foot = floor(ground - d.low / 256.0);
@@ -417,7 +416,7 @@ static void rows_in_the_way(const Frame *f, int strip, int q, double *top, doubl
 static int has_holes(const Frame *f, int strip, int q) {
   const RvObstaclesPlan *p = f->p;
   double top, foot;
-  rows_in_the_way(f, strip, q, &top, &foot);
+  rows_in_the_way(f, strip, rv_obstacles_center(p, 2 * q), &top, &foot);
   int invalid = 0, all = 0;
   for (int y = 0; y < p->height; y++)
     for (int x = strip * p->n; y >= top && y <= foot && x < (strip + 1) * p->n; x++) {
@@ -433,26 +432,49 @@ static int gray_at(const Frame *f, int x, int y) {
   return ((const uint8_t *)f->gray.data)[v * f->gray.stride + u];
 }
 
-/* 1 when the mean contrast of the pixels that vote for bin q, below 8 px, is less than 7. */
+/* Adds the contrasts of the pixels of column x that vote for bin q, in the rows in which one of its
+ * nearest or one of its farthest D can. */
+static void add_contrasts(const Frame *f, int q, int x, double *sum, double *votes) {
+  const RvObstaclesPlan *p = f->p;
+  const int near = rv_min((2 * q + 4) * p->bin, p->depths) - 1;
+  double top[2], foot[2];
+  rows_in_the_way(f, x / p->n, near, &top[0], &foot[0]);
+  rows_in_the_way(f, x / p->n, rv_clamp((2 * q - 2) * p->bin, 1, near), &top[1], &foot[1]);
+  for (int y = 0; y < p->height; y++) {
+    int depth;
+    if (y < fmin(top[0], top[1]) || y > fmax(foot[0], foot[1]) ||
+        class_at(f, x, y, &depth) != RV_OBSTACLES_BODY_PX || depth / p->bin < 2 * q - 2 ||
+        depth / p->bin > 2 * q + 3)
+      continue;
+    int contrast = 0;
+    for (int v = y - 1; v <= y + 1; v++)
+      contrast += gray_at(f, x + 2, v) - gray_at(f, x - 2, v);
+    *sum += abs(contrast);
+    *votes += 1;
+  }
+}
+
+/* 1 when the mean contrast of the pixels that vote for bin q is, below 8 px, less than 6, or less than
+ * 5.5 in half of the columns; the latter below 12 px near something overhanging, too. */
 static int is_smooth(const Frame *f, int strip, int q) {
   const RvObstaclesPlan *p = f->p;
-  double top, foot;
-  rows_in_the_way(f, strip, q, &top, &foot);
+  const double d = (2 * q + 1) * p->bin / 16.0;
   double sum = 0, votes = 0;
-  if (!f->gray.data || (2 * q + 1) * p->bin >= 8 * 16)
+  int low = 0, high = 0; /* columns */
+  if (!f->gray.data || d >= 12)
     return 0;
-  for (int y = 0; y < p->height; y++)
-    for (int x = strip * p->n; y >= top && y <= foot && x < (strip + 1) * p->n; x++) {
-      const int depth = rv_obstacles_depth_of(p, value_at(&f->disparity, x, y));
-      if (!depth || depth / p->bin < 2 * q - 2 || depth / p->bin > 2 * q + 3)
-        continue;
-      int contrast = 0;
-      for (int v = y - 1; v <= y + 1; v++)
-        contrast += gray_at(f, x + 2, v) - gray_at(f, x - 2, v);
-      sum += abs(contrast);
-      votes++;
-    }
-  return votes > 0 && sum / votes < 7;
+  for (int x = strip * p->n; x < (strip + 1) * p->n; x++) {
+    double column[2] = {0, 0};
+    add_contrasts(f, q, x, &column[0], &column[1]);
+    sum += column[0];
+    votes += column[1];
+    if (column[1] > 0 && column[0] / column[1] < 5.5)
+      low++;
+    else
+      high++;
+  }
+  return (d < 8 && (low >= high || (votes > 0 && sum / votes < 6))) ||
+         (low >= high && hangs(f, strip, q, 20, 3));
 }
 
 /* 1 when the evidence at bin q is that of something overhanging. */
@@ -479,10 +501,9 @@ static RvFreeColumn column_of(const Frame *f, const ObstaclesResult *result, int
       const int index = index_of(result, f->number[f->label[i]]);
       limit.obstacle = index == RV_OBSTACLE_NONE ? limit.obstacle : index;
     }
-  const int through = known_until(f, strip, 0);
-  if (q &&
-      (limit.evidence == 0 || is_smooth(f, strip, q) || is_smeared(f, strip, q, limit.obstacle)) &&
-      through < q)
+  const int through = known_until(f, strip, 0), smooth = q && is_smooth(f, strip, q);
+  if (smooth ||
+      (q && through < q && (limit.evidence == 0 || is_smeared(f, strip, q, limit.obstacle))))
     limit =
         (RvObstaclesLimit){.known = through, .valid = limit.valid, .obstacle = RV_OBSTACLE_NONE};
   const int depth = rv_obstacles_limit_depth(p, &limit);
