@@ -123,7 +123,7 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
  * its lanes have, or where a state does not fit bytes. */
 static inline int sgm_cuda_takes_notes(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
-  return config->paths == 8 && plan->descriptor_bytes == 4 && plan->path_max < 255 &&
+  return config->paths == 8 && plan->path_max < 255 &&
          (config->disparities == 32 || config->disparities == 64 || config->disparities == 128);
 }
 

@@ -13,9 +13,9 @@
 
 namespace {
 
-enum { WARPS = 8, ROWS = 2, THREADS = 32 * WARPS }; /* ROWS: of a warp; a lane has two columns */
-enum { TILE_X = SGM_TILE_X, TILE_Y = WARPS * ROWS, TILE = TILE_X * TILE_Y };
-static_assert((int)TILE_Y == (int)SGM_TILE_Y, "memory of the boundaries");
+enum { TILE_X = SGM_TILE_X, TILE_Y = SGM_TILE_Y, TILE = TILE_X * TILE_Y };
+/* ROWS: of a warp; a lane has two columns */
+enum { ROWS = 2, WARPS = TILE_Y / ROWS, THREADS = 32 * WARPS };
 
 struct FilterArgs {
   SgmRaster<uint16_t> in, out;

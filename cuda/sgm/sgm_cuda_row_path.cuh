@@ -60,37 +60,42 @@ static __device__ __forceinline__ void sgm_copy(uint32_t (&to)[N], const uint32_
 
 /* Costs of K words, one byte per candidate: pairs of words interleaved. */
 template <int K>
-static __device__ __forceinline__ void sgm_store_bytes(uint16_t *at, const uint32_t (&cost)[K]) {
+static __device__ __forceinline__ void sgm_pack_bytes(uint32_t (&v)[(K + 1) / 2],
+                                                      const uint32_t (&cost)[K]) {
   if constexpr (K == 1) {
-    *at = (uint16_t)__byte_perm(cost[0], 0, 0x4420);
+    v[0] = __byte_perm(cost[0], 0, 0x4420);
   } else {
-    uint32_t v[K / 2];
 #pragma unroll
     for (int j = 0; j < K / 2; j++)
       v[j] = sgm_shift_add<8>(cost[2 * j + 1], cost[2 * j]);
-    sgm_store<K / 2>((uint32_t *)at, v);
   }
+}
+
+template <int K>
+static __device__ __forceinline__ void sgm_store_bytes(uint16_t *at, const uint32_t (&cost)[K]) {
+  uint32_t v[(K + 1) / 2];
+  sgm_pack_bytes<K>(v, cost);
+  if constexpr (K == 1)
+    *at = (uint16_t)v[0];
+  else
+    sgm_store<K / 2>((uint32_t *)at, v);
 }
 
 /* The same for bytes that nobody reads soon: they leave the L2 cache first. */
 template <int K>
 static __device__ __forceinline__ void sgm_stream_bytes(uint16_t *at, const uint32_t (&cost)[K]) {
-  if constexpr (K == 1) {
-    __stcs(at, (uint16_t)__byte_perm(cost[0], 0, 0x4420));
-  } else {
-    uint32_t v[K / 2];
+  uint32_t v[(K + 1) / 2];
+  sgm_pack_bytes<K>(v, cost);
+  if constexpr (K == 1)
+    __stcs(at, (uint16_t)v[0]);
+  else if constexpr (K == 2)
+    __stcs((uint32_t *)at, v[0]);
+  else if constexpr (K == 4)
+    __stcs((uint2 *)at, make_uint2(v[0], v[1]));
+  else
 #pragma unroll
-    for (int j = 0; j < K / 2; j++)
-      v[j] = sgm_shift_add<8>(cost[2 * j + 1], cost[2 * j]);
-    if constexpr (K == 2)
-      __stcs((uint32_t *)at, v[0]);
-    else if constexpr (K == 4)
-      __stcs((uint2 *)at, make_uint2(v[0], v[1]));
-    else
-#pragma unroll
-      for (int j = 0; j < K / 2; j += 4)
-        __stcs((uint4 *)at + j / 4, make_uint4(v[j], v[j + 1], v[j + 2], v[j + 3]));
-  }
+    for (int j = 0; j < K / 2; j += 4)
+      __stcs((uint4 *)at + j / 4, make_uint4(v[j], v[j + 1], v[j + 2], v[j + 3]));
 }
 
 template <int K>
