@@ -344,7 +344,8 @@ static __device__ int has_holes(const ObstaclesCuda &w, const RvPlane &disparity
   return rv_obstacles_has_holes(rv_warp_sum(holes), rv_max(rows.last - rows.first + 1, 0) * p.n);
 }
 
-/* The CPU engine's, a lane per row. */
+/* The CPU engine's. The first lanes take a row, the next ones the next row, as many as fit: a lane
+ * stays in a column. */
 static __device__ void look(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip,
                             RvObstaclesLimit &limit) {
   const RvObstaclesPlan &p = w.plan;
@@ -353,16 +354,22 @@ static __device__ void look(const ObstaclesCuda &w, const ObstaclesArgs &a, int 
     return;
   const RvObstaclesRows rows = rv_obstacles_rows_near(&p, w.depth, w.column[left + p.n / 2], q);
   int flat = 0, excess = 0;
-  for (int x = left; x < left + p.n; x++) {
+  for (int c0 = 0; c0 < p.n; c0 += 32) {
+    const int columns = rv_min(p.n - c0, 32), at_once = 32 / columns;
+    const int x = left + c0 + rv_lane() % columns, first = rv_lane() / columns;
     int contrast = 0, votes = 0;
-    for (int y = rows.first + rv_lane(); y <= rows.last; y += 32) {
+    for (int y = rows.first + first; y <= rows.last && first < at_once; y += at_once) {
       const int is_vote = rv_obstacles_votes_for(
           &p, w.depth, rv_row<const uint16_t>(a.disparity, y)[x], 256 * y + w.column[x], q);
       contrast += is_vote ? rv_obstacles_contrast(&a.gray, x, y) : 0;
       votes += is_vote;
     }
-    flat += rv_warp_sum(rv_obstacles_excess(contrast, votes, RV_OBSTACLES_COLUMN)) < 0;
     excess += rv_obstacles_excess(contrast, votes, RV_OBSTACLES_CONTRAST);
+    const int part = rv_obstacles_excess(contrast, votes, RV_OBSTACLES_COLUMN);
+    int of_column = part;
+    for (int k = 1; k < at_once; k++)
+      of_column += __shfl_sync(RV_WARP, part, (rv_lane() + k * columns) % (at_once * columns));
+    flat += __popc(__ballot_sync(RV_WARP, rv_lane() < columns && of_column < 0));
   }
   rv_obstacles_look(&p, flat, rv_warp_sum(excess), &limit);
 }

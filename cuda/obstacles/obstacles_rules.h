@@ -495,8 +495,9 @@ RV_HD int rv_obstacles_excess(int contrast, int votes, int least) {
   return 2 * contrast - least * votes;
 }
 
-/* What the image says about a limit, with `flat` columns that have no contrast. Half of them suffice:
- * the others may be next to an edge, whose disparity the matcher gives to what is beside it. */
+/* What the image says about a limit, with `flat` columns that have no contrast. Half of them
+ * suffice: the others may be next to an edge, whose disparity the matcher gives to what is beside
+ * it. */
 RV_HD void rv_obstacles_look(const RvObstaclesPlan *p, int flat, int excess,
                              RvObstaclesLimit *limit) {
   const int is_flat = 2 * flat >= p->n;
