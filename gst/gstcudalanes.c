@@ -36,11 +36,13 @@
 #include "common/gstrvground.h"
 #include "convert/convert.h"
 #include "lanes/lanes.h"
+#include "rv_host.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 #define RANGE 128 /* px, of disparities that do not state it */
 #define VALUES (2 * RV_LANES_POINTS)
+#define PATCH_LEAST 2 /* px, of a road */
 
 /* bits of gst_rv_transform_once; a disparity takes two */
 enum { ONCE_DISPARITY, ONCE_CAMERA = ONCE_DISPARITY + 2, ONCE_SIZE };
@@ -53,7 +55,7 @@ typedef struct GstCudaLanesSettings {
   double speed, yaw_rate; /* m/s, below 0: unknown; degrees/s */
 } GstCudaLanesSettings;
 
-/* Results of a frame, in the memory of the engine and on the host. */
+/* Results of a frame, in the memory of the engine and on the host; the patches of the road follow. */
 typedef struct GstCudaLanesFound {
   RvGroundSurface ground;
   RvLanesFound found;
@@ -70,8 +72,9 @@ struct _GstCudaLanes {
   RvLanes *object;
   RvLanesTracks *tracks;
   RvPlane gray, color;       /* in the memory of the engine */
-  GstCudaLanesFound *device; /* likewise */
-  GstCudaLanesFound found;   /* on the host */
+  GstCudaLanesFound *device; /* likewise, with space for a road */
+  GstCudaLanesFound *copied; /* the same in host memory */
+  GstCudaLanesFound found;   /* of the current frame */
   GstBufferPool *lists, *polylines;
 
   GstRvDisparity disparity;
@@ -79,6 +82,8 @@ struct _GstCudaLanes {
   gboolean is_made;    /* the current frame has results */
   gboolean has_ground; /* `ground` made the surface of this frame */
   double time;         /* of the current frame, s */
+  GstRvInput patches;  /* of the road of this frame */
+  RvLanesRoad road;    /* likewise, in `copied`; no columns: none */
   RvLanesEdges edges;  /* of this frame */
   RvLanesLane lane;
 };
@@ -113,6 +118,7 @@ GST_RV_TRANSFORM_SETTINGS(GstCudaLanes, GstCudaLanesSettings, rv_lanes_params);
 static void release_objects(GstCudaLanes *self) {
   rv_lanes_free(&self->object);
   rv_buffer_free((void **)&self->device, self->engine);
+  rv_host_free((void **)&self->copied, self->engine);
   rv_buffer_free(&self->gray.data, self->engine);
   rv_buffer_free(&self->color.data, self->engine);
   gst_rv_payload_pool_free(&self->lists);
@@ -125,6 +131,7 @@ static void release(GstRvTransform *base) {
   release_objects(self);
   gst_rv_ground_clear(&self->ground);
   gst_rv_disparity_clear(&self->disparity);
+  gst_rv_input_clear(&self->patches);
 }
 
 static gboolean stop(GstBaseTransform *trans) {
@@ -151,9 +158,15 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
   return RV_OK;
 }
 
+/* Patches of the largest road of the size of the frame. */
+static gsize patches_most(const RvLanesConfig *config) {
+  return (gsize)(config->width / PATCH_LEAST) * (gsize)(config->height / PATCH_LEAST);
+}
+
 static RvStatus make_memory(GstCudaLanes *self, const GstRvExecContext *work) {
   const int width = self->used.width, height = self->used.height;
   const gsize pixels = (gsize)width * (gsize)height;
+  const gsize bytes = sizeof *self->device + patches_most(&self->used);
   self->engine = work->engine;
   self->gray = (RvPlane){NULL, width, width, height, RV_U8};
   self->color = (RvPlane){NULL, 4 * (ptrdiff_t)width, width, height, RV_U32};
@@ -161,7 +174,8 @@ static RvStatus make_memory(GstCudaLanes *self, const GstRvExecContext *work) {
   self->polylines = gst_rv_payload_pool_new(NULL, RV_LANES_TRACKS * VALUES * sizeof(float));
   if (!self->lists || !self->polylines)
     return RV_ERR_NO_MEMORY;
-  RvStatus status = rv_buffer_new((void **)&self->device, sizeof *self->device, work->engine);
+  RvStatus status = rv_buffer_new((void **)&self->device, bytes, work->engine);
+  status = status == RV_OK ? rv_host_new((void **)&self->copied, bytes, work->engine) : status;
   status = status == RV_OK ? rv_buffer_new(&self->gray.data, pixels, work->engine) : status;
   return status == RV_OK ? rv_buffer_new(&self->color.data, 4 * pixels, work->engine) : status;
 }
@@ -247,6 +261,24 @@ static RvStatus convert(GstCudaLanes *self, const GstRvExecContext *work, const 
 
 /* --- One frame ------------------------------------------------------------------------------- */
 
+/* Puts the road of the frame behind the results, so that both come to the host at once. */
+static RvStatus take_road(GstCudaLanes *self, const GstRvExecContext *work, GstBuffer *buffer) {
+  RvMetaRoad meta;
+  self->road.columns = self->road.rows = 0;
+  if (!self->requested.edges || !rv_meta_get_road(buffer, &meta) ||
+      meta.width != self->used.width || meta.height != self->used.height || meta.patch_size < 1)
+    return RV_OK;
+  const RvStatus status = gst_rv_input_map(&self->patches, work, meta.payload);
+  const RvPlane *plane = &self->patches.plane;
+  const gsize patches = (gsize)plane->width * (gsize)plane->height;
+  if (status != RV_OK || plane->format != RV_U8 || patches > patches_most(&self->used))
+    return status;
+  self->road = (RvLanesRoad){(const guint8 *)(self->copied + 1), plane->width, plane->width,
+                             plane->height, meta.patch_size};
+  return rv_copy_rows(self->device + 1, plane->width, work->engine, plane->data, plane->stride,
+                      work->engine, (gsize)plane->width, plane->height, work->stream);
+}
+
 static RvStatus find_lines(GstCudaLanes *self, const GstRvExecContext *work, const GstRvJob *job,
                            gboolean has_disparity) {
   RvLanesSource source = {.gray = self->gray};
@@ -264,12 +296,15 @@ static RvStatus find_lines(GstCudaLanes *self, const GstRvExecContext *work, con
   }
   if (status == RV_OK)
     status = rv_lanes_run(self->object, &source, &self->device->found, work->stream);
+  if (status == RV_OK)
+    status = take_road(self, work, job->in);
   if (status != RV_OK)
     return status;
-  const ptrdiff_t bytes = sizeof self->found;
+  const ptrdiff_t bytes =
+      (ptrdiff_t)sizeof self->found + (ptrdiff_t)self->road.columns * self->road.rows;
   self->is_made = TRUE;
-  return rv_copy_rows(&self->found, bytes, RV_CPU, self->device, bytes, work->engine,
-                      sizeof self->found, 1, work->stream);
+  return rv_copy_rows(self->copied, bytes, RV_CPU, self->device, bytes, work->engine, (size_t)bytes,
+                      1, work->stream);
 }
 
 static RvStatus process(GstRvTransform *base, const GstRvExecContext *work, const GstRvJob *job) {
@@ -306,25 +341,15 @@ static void log_lines(GstCudaLanes *self) {
   }
 }
 
-/* The edges of the road of the frame, where that is known and of the size of the frame. */
-static RvStatus find_edges(GstCudaLanes *self, GstBuffer *buffer) {
-  RvMetaRoad meta;
-  RvMetaMap map;
-  self->edges.count = 0;
-  if (!self->requested.edges || !rv_meta_get_road(buffer, &meta) ||
-      meta.width != self->used.width || meta.height != self->used.height || meta.patch_size < 1 ||
-      !rv_meta_map_buffer(&map, meta.payload, GST_MAP_READ))
-    return RV_OK;
-  const RvLanesRoad road = {map.plane.data, map.plane.stride, map.plane.width, map.plane.height,
-                            meta.patch_size};
-  const RvStatus status =
-      rv_lanes_edges(&self->used, &self->found.ground, &self->found.found, &road, &self->edges);
-  rv_meta_unmap(&map);
-  return status;
-}
-
 static RvStatus follow(GstCudaLanes *self) {
   log_lines(self);
+  self->edges.count = 0;
+  if (self->road.columns > 0) {
+    const RvStatus status = rv_lanes_edges(&self->used, &self->found.ground, &self->found.found,
+                                           &self->road, &self->edges);
+    if (status != RV_OK)
+      return status;
+  }
   if (!self->requested.track)
     return rv_lanes_lane(&self->used, &self->found.found, &self->edges, &self->lane);
   GST_OBJECT_LOCK(self);
@@ -368,14 +393,15 @@ static RvStatus finish(GstRvTransform *base, const GstRvExecContext *work, const
   GstCudaLanes *self = GST_CUDA_LANES(base);
   RvStatus status = RV_OK;
   if (job->ok && self->is_made) {
+    self->found = *self->copied;
     if (self->has_ground)
       gst_rv_ground_attach(&self->ground, &self->found.ground, job->out);
-    status = find_edges(self, job->out);
-    status = status == RV_OK ? follow(self) : status;
+    status = follow(self);
     if (status == RV_OK)
       attach(self, job->out);
   }
   gst_rv_disparity_unmap(&self->disparity);
+  gst_rv_input_unmap(&self->patches);
   return status;
 }
 
