@@ -378,10 +378,11 @@ static char *drive(const char *calibration, const char *upload, const char *engi
       "stereotestsrc num-buffers=%d truth=false ! "
       "video/x-raw,format=I420,width=%d,height=%d,framerate=15/1 ! jpegenc ! jpegdec %s ! "
       "cudarectify %s calibration=%s ! cudasgm %s name=sgm ! cudastixels %s ! cudardp %s ! "
-      "cudaroaddetect %s ! cudahough %s segments=true ! cudaannotate %s ! "
+      "cudaroaddetect %s ! cudaobstacles %s ! cudalanes %s ! cudahough %s segments=true ! "
+      "cudaannotate %s ! "
       "annotationpublish utc-start=2026-01-01T00:00:00Z location=%s %s ! fakesink name=sink",
-      DRIVE_FRAMES, 2 * DRIVE_WIDTH, DRIVE_HEIGHT, upload, e, calibration, e, e, e, e, e, e, path,
-      download);
+      DRIVE_FRAMES, 2 * DRIVE_WIDTH, DRIVE_HEIGHT, upload, e, calibration, e, e, e, e, e, e, e, e,
+      path, download);
   *o = play(line, TRUE);
   g_file_get_contents(path, &text, NULL, NULL);
   remove(path);

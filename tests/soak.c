@@ -206,7 +206,7 @@ static char *describe_pipeline(const Soak *soak, int width, int height, int rate
       "identity name=right ! %squeue leaky=downstream max-size-buffers=3 ! mux.right "
       "cudastereomux name=mux ! queue leaky=downstream max-size-buffers=3 ! "
       "cudarectify calibration=%s/camera.yml ! cudasgm disparities=64 ! cudastixels ! cudardp ! "
-      "cudaobstacles ! cudalanes ! cudaroaddetect ! cudahough segments=true ! "
+      "cudaobstacles ! cudaroaddetect ! cudalanes ! cudahough segments=true ! "
       "cudaannotate ! "
       "annotationpublish name=publish rotate-time=60000000000 max-files=2 "
       "location=%s/soak-%%05d.jsonl ! "
