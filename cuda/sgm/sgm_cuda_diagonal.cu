@@ -390,11 +390,6 @@ __device__ void open_barriers(const DiagonalArgs &a, uint32_t shared) {
 }
 #endif
 
-/* Whether warps can walk along rows, see sgm_cuda_takes_notes. */
-__host__ __device__ constexpr bool diagonal_walks(int k) {
-  return k <= 2;
-}
-
 /* Warps take turns on the four schedulers of a multiprocessor. Those of the halo are on two of them: with
  * 32 lanes per column roles are such that these two have fewer columns: copy, copy, halo, halo, walk,
  * column, walk, walk, columns; else halo, halo, copy, copy, columns, walks. */
@@ -433,7 +428,7 @@ __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
   /* Columns alternately from both edges: states to be sent should be ready first. */
   const int own = Shared::warps(a.strip) - HELPERS;
   int w = warp - HELPERS; /* of own */
-  if constexpr (diagonal_walks(K))
+  if constexpr (K <= 2)   /* see sgm_cuda_takes_notes */
     if (a.walkers) {
       const int walker = !diagonal_spreads(G) ? w - own : w == 1 || w > 3 ? -1 : rv_max(w - 1, 0);
       if (walker >= 0) {
