@@ -251,8 +251,9 @@ static __device__ RvStixelsCell make_cell(const RvStixelsPlan &plan, const Pixel
                                      : left;
   const Part none = {0, 0, 0, 0xffff, 0};
   Part all = none, near = none;
-  const bool is_eight =
-      right - left == 8 && !p.confidence && p.d_stride % 4 == 0 && (uintptr_t)p.disparity % 4 == 0;
+  /* The last column can have 8 px from an odd one on. */
+  const bool is_eight = right - left == 8 && left % 2 == 0 && !p.confidence &&
+                        p.d_stride % 4 == 0 && (uintptr_t)p.disparity % 4 == 0;
   const auto add = [&](unsigned above, Part *part) {
     if (is_eight)
       add_eights(p.disparity + 2 * left, p.d_stride, high + lane, low, lanes, above, part);

@@ -189,6 +189,8 @@ static void check_cases(RvCheck *check, const char *name, RvRandom *random) {
       c.width = 8 * rvc_range(random, 1, side / 8);
       c.semantics = rvc_range(random, 1, RV_STIXELS_SEMANTICS_MAX);
     }
+    if (round % 11 == 8) /* 8 px are left for the last column, often from an odd one on */
+      c.width = (side - 8) / c.stixel_width * c.stixel_width + 8;
     c.height = rvc_range(random, 1, side);
     if (round % 4 == 2) { /* shared semantics */
       c.semantics = rv_max(c.semantics, rvc_range(random, 2, 9));
