@@ -109,7 +109,7 @@ static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs
   unsigned points = 0;
   if (column < columns) {
     find_ends(a, d, lane, &first, &last, &points);
-    const int length = last - first, rows = rv_div_up(max(length - 1, 0), parts);
+    const int length = last - first, rows = rv_div_up(max(length, 1) - 1, parts);
     if (length >= 2) {
       const Farthest f = search(d + first, length, d[last] - d[first], 1 + part * rows,
                                 min(1 + (part + 1) * rows, length), lane);

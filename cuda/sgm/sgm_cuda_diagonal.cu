@@ -307,6 +307,7 @@ __device__ __forceinline__ void halo_row(const Args &a, uint32_t shared, const D
                                          DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
   using Shared = DiagonalShared<K, G, Census>;
   const int s = pair.s + ROW % 2, dy = a.sweep() ? -1 : 1;
+  const bool has_step = s > 0 && s < a.scene.height; /* the second row of a pair may be none */
 #  pragma unroll
   for (int d = 0; d < HALO - 1 - ROW; d++)
     if (d < halo.count) {
@@ -314,7 +315,7 @@ __device__ __forceinline__ void halo_row(const Args &a, uint32_t shared, const D
       uint32_t cost[K];
       const DiagonalDescriptors from = diagonal_descriptors<K, G, K, Census>(a, shared, c, self);
       costs_of<K, G, K, Census>(cost, a, from, pair.stage + ROW % 2 * Shared::ROW);
-      const DiagonalPenalty<ADAPTIVE> p2(a, x, dy < 0 ? a.scene.height - 1 - s : s, dy, s > 0);
+      const DiagonalPenalty<ADAPTIVE> p2(a, x, dy < 0 ? a.scene.height - 1 - s : s, dy, has_step);
 #  pragma unroll
       for (int j = 0; j < K; j++)
         halo.l[d][j] = halo.l[d + 1][j];
