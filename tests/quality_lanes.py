@@ -217,17 +217,19 @@ def edge_distances(lines, truth, disparity, camera, far):
 
 
 def track_edges(found):
-    """Distances of the edges of a rendered track from the edges found, of the frames that have any; and their
+    """Distances of the edges of a rendered track from the edges found, of the frames that have two; and their
     part of all frames."""
     distances, frames = [], 0
     for annotations, _ in found[3:]:
-        truth, edge = annotations['RvTruthMeta'], [
-            line for line in annotations['RvLanesMeta']['payload'] if line['kind'] == EDGE and line['id']]
+        edge = [line for line in annotations['RvLanesMeta']['payload'] if line['kind'] == EDGE and line['id']]
+        if len(edge) != 2:
+            continue
+        truth = annotations['RvTruthMeta']
         shape = np.asarray(truth['labels']).shape
         distances += edge_distances(edge, np.asarray(truth['road']).reshape(shape) > 0,
                                     np.asarray(truth['disparity']).reshape(shape) / 16,
-                                    annotations['RvCameraMeta'], TRACK_FAR) if len(edge) == 2 else []
-        frames += len(edge) == 2
+                                    annotations['RvCameraMeta'], TRACK_FAR)
+        frames += 1
     return np.array(distances or [np.inf]), 100 * frames / max(len(found) - 3, 1)
 
 

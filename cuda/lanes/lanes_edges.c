@@ -12,8 +12,6 @@
 #define BINS 80          /* of the offsets */
 #define BIN 0.2          /* m */
 #define FIRST (-8.0)     /* m */
-#define PSIS 41          /* headings that are voted for */
-#define PSI_STEP 0.0075  /* rad */
 #define ROUNDS 3         /* of least squares */
 #define LENGTH_STEP 2.0  /* m that a row covers at most */
 #define WEIGHT_MOST 0.25 /* m: far rows are no better than others */
@@ -28,7 +26,6 @@
 #define SHARE_LEAST 0.65
 #define RMS_MOST 0.2
 #define NEAR_MOST 10.0
-#define SCORE_TIMES 2.4 /* best score to the mean of all spaces: the lines have a direction */
 
 static const double BANDS[ROUNDS] = {0.6, 0.4, 0.3};
 
@@ -188,13 +185,13 @@ static double vote(const Side *side, const Curve *about, double *offset) {
 }
 
 /* The direction of the lines at FAR; where they have none, the heading that most ends agree on. */
-static Curve direction_of(const RvLanesFound *found, const Side sides[2]) {
+static Curve direction_of(const RvLanesPlan *p, const RvLanesFound *found, const Side sides[2]) {
   Curve curve = {0, found->heading + FAR * found->curvature, 0};
   double best = -1, offset;
-  if (found->count > 0 && (double)found->score >= SCORE_TIMES * (double)found->mean)
+  if (found->count > 0 && rv_lanes_has_direction(found))
     return curve;
-  for (int i = 0; i < PSIS; i++) {
-    const Curve trial = {0, PSI_STEP * (i - PSIS / 2), 0};
+  for (int i = 0; i < RV_LANES_PSIS; i++) {
+    const Curve trial = {0, p->psi_step * (i - RV_LANES_PSIS / 2), 0};
     double score = 0;
     for (int k = 0; k < 2; k++) {
       const double most = vote(&sides[k], &trial, &offset);
@@ -352,7 +349,7 @@ RvStatus rv_lanes_edges(const RvLanesConfig *config, const RvGroundSurface *grou
   if (!make_scale(&scale, config, ground, found))
     return RV_OK;
   find_ends(&scale, road, sides);
-  const Curve about = direction_of(found, sides);
+  const Curve about = direction_of(&scale.plan, found, sides);
   for (int k = 0; k < 2; k++)
     edges->count += find_edge(found, &sides[k], &about, &edges->line[edges->count]);
   return RV_OK;

@@ -27,6 +27,9 @@ static inline int rv_lanes_row_at(const RvLanesPlan *p, const RvLanesView *view,
   return rv_lanes_cross(view, bin_rows, ground->bin, k, row);
 }
 
+/* 1 when the lines of a frame have a common direction. */
+int rv_lanes_has_direction(const RvLanesFound *found);
+
 /* 1 when a line is as long and straight as paint, and covers its rows. */
 int rv_lanes_is_paint(const RvLanesMark *mark);
 

@@ -238,11 +238,15 @@ static int are_rails(const RvLaneLine *a, const RvLaneLine *b) {
          a->kind == RV_LANE_LINE_SOLID && b->kind == RV_LANE_LINE_SOLID;
 }
 
+int rv_lanes_has_direction(const RvLanesFound *found) {
+  return found->count <= RV_LANES_MAX && (double)found->score >= SCORE_TIMES * (double)found->mean;
+}
+
 /* The lines of a frame that are paint. */
 static int find_paint(const RvLanesConfig *config, const RvLanesFound *found, RvLaneLine *lines,
                       const RvLanesMark **marks) {
   int count = 0;
-  if (found->count > RV_LANES_MAX || (double)found->score < SCORE_TIMES * (double)found->mean)
+  if (!rv_lanes_has_direction(found))
     return 0;
   for (int i = 0; i < (int)found->count; i++) {
     const RvLanesMark *mark = &found->lines[i];
