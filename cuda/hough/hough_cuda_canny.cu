@@ -63,6 +63,7 @@ __device__ void load_picture(const Canny &c, Tile *tile, int x0, int y0) {
   static_assert((TILE_H + 4) * WORDS <= LOADS * THREADS, "every word has a thread");
   const bool whole = x0 >= PAD && x0 + TILE_W + PAD <= c.width &&
                      (((uintptr_t)c.in | (uintptr_t)c.stride) & 3) == 0;
+  uint32_t *const to = &tile->picture[0][0]; /* rows are back to back */
   uint32_t v[LOADS];
 #pragma unroll
   for (int k = 0; k < LOADS; k++) {
@@ -76,7 +77,7 @@ __device__ void load_picture(const Canny &c, Tile *tile, int x0, int y0) {
   for (int k = 0; k < LOADS; k++) {
     const int i = (int)threadIdx.x + k * THREADS;
     if (i < (TILE_H + 4) * WORDS)
-      tile->picture[0][i] = v[k];
+      to[i] = v[k];
   }
 }
 

@@ -13,13 +13,19 @@ namespace {
 
 /* Shared memory of a block; the cost table follows it. */
 struct RoadEm {
-  int64_t parts[ROAD_GROUP_WARPS][EM_COLUMNS];
+  int64_t parts[ROAD_GROUP_WARPS][EM_COLUMNS]; /* or of one model, all in one: sums() */
   int64_t three[ROAD_GROUP_WARPS][3];
   double mean[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX], scale[RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX];
   int64_t prior[RV_ROAD_LIBRARY_MAX], total[RV_ROAD_LIBRARY_MAX];
   unsigned long long keys[ROAD_GROUP_WARPS];
   int64_t one;
   uint32_t base[RV_ROAD_LIBRARY_MAX];
+
+  __device__ int64_t *sums() {
+    static_assert(2 * RV_ROAD_BINS_MAX * RV_ROAD_BINS_MAX <= ROAD_GROUP_WARPS * EM_COLUMNS,
+                  "two sums per cell");
+    return &parts[0][0];
+  }
 };
 
 /* One run of expectation maximization, as seen by a block. */
@@ -366,7 +372,7 @@ static __device__ int em_run(const RoadCuda &w, EmRun &r, int k) {
 
 /* --- One model ------------------------------------------------------------------------------- */
 
-/* Sums of the counts and of their squares for each cell over all samples: parts[0][2 cell], + 1.
+/* Sums of the counts and of their squares for each cell over all samples: sums()[2 cell], + 1.
  * Eight lanes per cell. */
 static __device__ void sum_unmatched(const RoadCuda &w, const EmRun &r) {
   const int entries = w.plan.area + 1, lane = threadIdx.x % 8, cells = w.plan.cells;
@@ -384,8 +390,8 @@ static __device__ void sum_unmatched(const RoadCuda &w, const EmRun &r) {
       squares += __shfl_xor_sync(RV_WARP, squares, step);
     }
     if (lane == 0 && base < cells) {
-      r.shared->parts[0][2 * base] = sum;
-      r.shared->parts[0][2 * base + 1] = squares;
+      r.shared->sums()[2 * base] = sum;
+      r.shared->sums()[2 * base + 1] = squares;
     }
   }
   __syncthreads();
@@ -447,8 +453,8 @@ static __device__ int em_single(const RoadCuda &w, EmRun &r) {
     int64_t log_part = 0;
     for (int cell = threadIdx.x; cell < w.plan.cells && iteration <= 2;
          cell += ROAD_GROUP_THREADS) {
-      const double mean = (double)r.shared->parts[0][2 * cell] / r.samples;
-      const double spread = (double)r.shared->parts[0][2 * cell + 1] / r.samples - mean * mean;
+      const double mean = (double)r.shared->sums()[2 * cell] / r.samples;
+      const double spread = (double)r.shared->sums()[2 * cell + 1] / r.samples - mean * mean;
       const double variance = floored(spread, r.floor_of_variance);
       r.models.mean[cell] = means[cell] = iteration == 1 ? first[cell] : mean;
       r.models.variance[cell] = variance;
