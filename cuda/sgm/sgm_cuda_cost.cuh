@@ -22,12 +22,27 @@ static __device__ __forceinline__ uint32_t sgm_limit(uint32_t costs, uint32_t li
   return std::is_enum<Census>::value ? sgm_min2(costs, limit) : costs;
 }
 
-/* Costs + 1 of two candidates from their Hamming distances; limit: of these. */
+/* A bit that no descriptor without a limit has. */
+static __device__ __forceinline__ constexpr uint32_t sgm_spare(uint32_t) {
+  return 1u << 31;
+}
+static __device__ __forceinline__ constexpr uint64_t sgm_spare(uint64_t) {
+  return (uint64_t)1 << 63;
+}
+static_assert(RV_SGM_CSCT_BITS < 32 && RV_SGM_CENSUS_BITS < 64, "the spare bits");
+
+/* Costs + 1 of two candidates, low and high, of a pixel; limit: of these. Without a limit the 1 is
+ * a bit that differs, else it is added with the limit: none takes an instruction. */
 template <typename Census>
-static __device__ __forceinline__ uint32_t sgm_cost_and_one(uint32_t low, uint32_t high,
+static __device__ __forceinline__ uint32_t sgm_cost_and_one(Census pixel, Census low, Census high,
                                                             uint32_t limit) {
-  const uint32_t both = sgm_shift_add<16>(high, low);
-  return std::is_enum<Census>::value ? __viaddmin_u16x2(both, 0x10001u, limit) : both + 0x10001u;
+  if constexpr (std::is_enum<Census>::value) {
+    const uint32_t both = sgm_shift_add<16>(sgm_hamming(pixel, high), sgm_hamming(pixel, low));
+    return __viaddmin_u16x2(both, 0x10001u, limit);
+  } else {
+    const Census spare = sgm_spare(pixel);
+    return sgm_shift_add<16>(sgm_hamming(pixel, high ^ spare), sgm_hamming(pixel, low ^ spare));
+  }
 }
 
 static __device__ __forceinline__ uint32_t sgm_ldg(const uint32_t *at) {

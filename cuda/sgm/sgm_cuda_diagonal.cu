@@ -100,6 +100,16 @@ struct DiagonalExchange {
   }
 };
 
+/* L itself: L + 1 can need 14 bits. */
+template <int W>
+__device__ __forceinline__ void send_state(uint32_t *to, const uint32_t (&l)[W], uint32_t tag) {
+  uint32_t v[W];
+#  pragma unroll
+  for (int j = 0; j < W; j++)
+    v[j] = l[j] - DIAGONAL_ONE;
+  send(to, v, tag);
+}
+
 /* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS, class Args>
 __device__ __forceinline__ void
@@ -117,22 +127,18 @@ own_row(const Args &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
   uint32_t cost[W], sum[W], left[W], right[W];
   costs_of<K, G, W, Census>(cost, a, from, pair.stage + ODD * Shared::ROW);
   const DiagonalPenalty<ADAPTIVE> p2(a, own.x, dy < 0 ? a.scene.height - 1 - s : s, dy, s > 0);
-  const uint32_t floor2 = diagonal_step<G>(own.vertical, cost, p1, p2.vertical, self);
+  diagonal_step<G>(own.vertical, cost, p1, p2.vertical, self);
 #  pragma unroll
-  for (int j = 0; j < W; j++) {
-    sum[j] = own.vertical[j] + (SUMS == SET ? 0 : own.before[j]);
-    own.vertical[j] -= floor2;
-  }
+  for (int j = 0; j < W; j++)
+    sum[j] = own.vertical[j] + (SUMS == SET ? 0 : own.before[j]) - 3 * DIAGONAL_ONE;
   enter_row<ODD>(at, pair);
   Shared::load(left, at.slot + Shared::state(ODD, 0) - Shared::SLOT);
   Shared::load(right, at.slot + Shared::state(ODD, 1) + Shared::SLOT);
-  const uint32_t floor0 = diagonal_step<G>(left, cost, p1, p2.side[0], self);
-  const uint32_t floor1 = diagonal_step<G>(right, cost, p1, p2.side[1], self);
+  diagonal_step<G>(left, cost, p1, p2.side[0], self);
+  diagonal_step<G>(right, cost, p1, p2.side[1], self);
 #  pragma unroll
-  for (int j = 0; j < W; j++) {
+  for (int j = 0; j < W; j++)
     sum[j] += left[j] + right[j];
-    left[j] -= floor0, right[j] -= floor1;
-  }
   if (own.keeps) {
     Shared::store(at.slot + Shared::state(1 - ODD, 0), left);
     Shared::store(at.slot + Shared::state(1 - ODD, 1), right);
@@ -140,13 +146,14 @@ own_row(const Args &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
   leave_row<ODD>(at, true, true);
   if (ODD && sends) {
     if (own.to_right >= 0)
-      send(a.exchange + exchange.turn + own.to_right, left, exchange.tag);
+      send_state(a.exchange + exchange.turn + own.to_right, left, exchange.tag);
     if (own.to_left >= 0)
-      send(a.exchange + exchange.turn + own.to_left, right, exchange.tag);
+      send_state(a.exchange + exchange.turn + own.to_left, right, exchange.tag);
   }
   if (own.keeps)
     sgm_store<W>(own.sums, sum);
   own.sums = sums_after(own.sums, own.pitch);
+  asm volatile("" : "+l"(own.pitch)); /* else the compiler keeps a pointer per use */
   if (SUMS == ADD || (SUMS == CHANGE && s >= own.setting && s + 1 < a.scene.height)) {
     load_sums(own.before, own.sums); /* after the use: into the same registers */
     if (SUMS == ADD || s + 1 + PREFETCH < a.scene.height)
@@ -195,6 +202,9 @@ __device__ __forceinline__ void own_warp(const Args &a, uint32_t shared, int c) 
   const DiagonalDescriptors from = diagonal_descriptors<K, G, W, Census>(a, shared, c, self);
   const int x = block * a.strip + c;
   DiagonalOwn<W> own = {};
+#  pragma unroll
+  for (int j = 0; j < W; j++)
+    own.vertical[j] = DIAGONAL_ONE;
   own.x = rv_min(x, a.scene.width - 1);
   own.keeps = self.active && x < a.scene.width;
   /* An odd height's middle row is set by the sweep that goes down; all are where up comes after it. */
@@ -319,15 +329,16 @@ __device__ __forceinline__ void halo_row(const Args &a, uint32_t shared, const D
 #  pragma unroll
       for (int j = 0; j < K; j++)
         halo.l[d][j] = halo.l[d + 1][j];
-      const uint32_t floor = diagonal_step<32>(halo.l[d], cost, sgm_p1(a.scene, dy < 0),
-                                               halo.side ? p2.side[1] : p2.side[0], self);
-#  pragma unroll
-      for (int j = 0; j < K; j++)
-        halo.l[d][j] -= floor;
+      diagonal_step<32>(halo.l[d], cost, sgm_p1(a.scene, dy < 0),
+                        halo.side ? p2.side[1] : p2.side[0], self);
     }
-  if (ROW == HALO - 1 && s + 1 < a.scene.height)
+  if (ROW == HALO - 1 && s + 1 < a.scene.height) {
     receive<K>(halo.l, a.exchange + exchange.turn + halo.exchange, a.scene.words, halo.count,
                exchange.tag);
+#  pragma unroll
+    for (int i = 0; i < HALO * K; i++)
+      halo.l[i / K][i % K] += i / K < halo.count ? (uint32_t)DIAGONAL_ONE : 0;
+  }
   enter_row<ROW % 2>(at, pair);
   if (self.active)
     Shared::store(at.slot + Shared::state(1 - ROW % 2, halo.side), halo.l[0]);
@@ -343,6 +354,9 @@ __device__ __forceinline__ void halo_warp(const Args &a, uint32_t shared, int si
   const DiagonalPlace at =
       diagonal_place<K, G, K, Census>(a, shared, side ? last : 0, side ? a.strip + 1 : 0, self);
   DiagonalHalo<K> halo = {};
+#  pragma unroll
+  for (int i = 0; i < HALO * K; i++)
+    halo.l[i / K][i % K] = DIAGONAL_ONE;
   halo.side = side;
   halo.x = side ? (block + 1) * a.strip : block * a.strip - 1;
   halo.count = side ? rv_clamp(a.scene.width - halo.x, 0, HALO) : (block > 0 ? HALO : 0);
@@ -411,9 +425,9 @@ __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
   extern __shared__ __align__(16) char memory[];
   const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
-  /* Paths that start have l = 0; so have, permanently, the columns outside the image. */
+  /* Paths that start have L = 0; so have, permanently, the columns outside the image. */
   for (int t = (int)threadIdx.x; t < (a.strip + 2) * Shared::SLOT / 4; t += (int)blockDim.x)
-    ((uint32_t *)(memory + Shared::PAIRS * Shared::PAIR))[t] = 0;
+    ((uint32_t *)(memory + Shared::PAIRS * Shared::PAIR))[t] = DIAGONAL_ONE;
   open_barriers<K, G, Census>(a, shared);
   __syncthreads();
   if (warp < HELPERS) {

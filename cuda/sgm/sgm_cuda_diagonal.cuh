@@ -155,7 +155,9 @@ template <int K, int G, typename Census> struct DiagonalShared {
 struct DiagonalLane {
   int lane, column;                     /* in the warp; of its columns */
   int number, first_word, below, above; /* in its group */
-  uint32_t below_bytes, above_bytes; /* selectors that put SGM_FAR beyond the first and last word */
+  uint32_t scale, offset; /* put SGM_FAR before the first word, by the pipe that has less to do, */
+  uint32_t above_bytes;   /* and after the last one, a selector */
+  uint32_t top;           /* 0x10000, see RowPath */
   bool active;
 };
 
@@ -176,34 +178,41 @@ template <int G, int K> static __device__ __forceinline__ DiagonalLane diagonal_
   self.first_word = self.number * K;
   self.below = self.number == 0 ? lanes - 1 : self.number - 1;
   self.above = self.number == lanes - 1 ? 0 : self.number + 1;
-  self.below_bytes = self.number == 0 ? 0x1054 : 0x3210;
+  self.scale = self.number == 0 ? 0x10000 : 1, self.offset = self.number == 0 ? SGM_FAR : 0;
   self.above_bytes = self.number == lanes - 1 ? 0x5432 : 0x3210;
-  keep(self.below), keep(self.above), keep(self.below_bytes), keep(self.above_bytes);
-  keep(self.lane);
+  self.top = blockDim.z << 16;
+  keep(self.below), keep(self.above), keep(self.scale), keep(self.offset), keep(self.above_bytes);
+  keep(self.top), keep(self.lane);
   return self;
 }
 
-/* One step of a path whose state l is the excess of its costs over their minimum; afterwards l
- * contains the costs. Returns the minimum in both halves, not subtracted yet. */
+enum { DIAGONAL_ONE = 0x10001 }; /* in both halves */
+
+/* One step of a path; l: L + 1 of the previous row, afterwards of this one, see
+ * sgm_cuda_row_path.cuh; cost: costs + 1. What is subtracted from the former, their minimum, is
+ * found here and not by who computed them: states that another warp waits for leave without the
+ * time of a reduction, and here that passes beside the exchange with other lanes. */
 template <int G, int K>
-static __device__ __forceinline__ uint32_t diagonal_step(uint32_t (&l)[K],
-                                                         const uint32_t (&cost)[K], const SgmP1 &p1,
-                                                         uint32_t p2, const DiagonalLane &self) {
+static __device__ __forceinline__ void diagonal_step(uint32_t (&l)[K], const uint32_t (&cost)[K],
+                                                     const SgmP1 &p1, uint32_t p2,
+                                                     const DiagonalLane &self) {
   uint32_t below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
   uint32_t last = __shfl_sync(SGM_WARP, l[0], self.above, G);
-  below = __byte_perm(below, SGM_FAR * 0x10001u, self.below_bytes);
+  uint32_t smallest = l[0];
+#pragma unroll
+  for (int j = 1; j < K; j++)
+    smallest = sgm_min2(smallest, l[j]);
+  const uint32_t drop = self.top - sgm_group_min<G>(smallest);
+  below = below * self.scale + self.offset;
   last = __byte_perm(last, SGM_FAR * 0x10001u, self.above_bytes);
-  uint32_t smallest = 0xffffffffu;
 #pragma unroll
   for (int j = 0; j < K; j++) {
     const uint32_t above = j + 1 < K ? l[j + 1] : last;
     uint32_t best = __viaddmin_u16x2(below, p1.below, l[j]);
     best = __viaddmin_u16x2(above, p1.above, best);
     below = l[j];
-    l[j] = __viaddmin_u16x2(best, cost[j], cost[j] + p2);
-    smallest = j == 0 ? l[0] : sgm_min2(smallest, l[j]);
+    l[j] = __viaddmin_u16x2(best, drop, p2) + cost[j];
   }
-  return sgm_group_min<G>(smallest);
 }
 
 #ifdef SGM_HAS_BARRIERS
@@ -291,6 +300,7 @@ struct DiagonalPair {
   }
 };
 
+/* Costs + 1. */
 template <int K, int G, int W, typename Census>
 static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const DiagonalArgs &a,
                                                 const DiagonalDescriptors &at, uint32_t row) {
@@ -306,9 +316,8 @@ static __device__ __forceinline__ void costs_of(uint32_t (&cost)[W], const Diago
     Shared::get(second, high - (j + N - 1) * Shared::SIZE);
 #  pragma unroll
     for (int i = 0; i < N; i++)
-      cost[j + i] = sgm_limit<Census>(sgm_shift_add<16>(sgm_hamming(here[0], second[N - 1 - i]),
-                                                        sgm_hamming(here[0], first[N - 1 - i])),
-                                      a.scene.limit);
+      cost[j + i] = sgm_cost_and_one(here[0], first[N - 1 - i], second[N - 1 - i],
+                                     a.scene.limit + DIAGONAL_ONE);
   }
 }
 

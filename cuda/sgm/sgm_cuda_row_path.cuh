@@ -126,8 +126,8 @@ template <int K, bool FULL> struct RowPath {
   uint32_t scale, offset; /* turn the word below into a neighbor at the start of the range, */
   uint32_t from_above;    /* and the one above at its end */
   uint32_t p1;
-  uint32_t top; /* 0x10000; the compiler does not know it, so that it is in a register, and what the
-                 * reduction gives needs one instruction less on the way to its use */
+  uint32_t top; /* 0x10000; the compiler does not know it, so that the subtraction is a
+                 * multiplication: that pipe has less to do */
 
   /* At a pixel without predecessor: L = 0 makes the next L its cost. */
   __device__ __forceinline__ RowPath(const SgmScene &scene) {
@@ -234,8 +234,7 @@ template <int K, typename Census> struct RowFeed {
   __device__ __forceinline__ void costs(int u, uint32_t (&cost)[K]) const {
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] = sgm_cost_and_one<Census>(sgm_hamming(left[u], low[K + u - j]),
-                                         sgm_hamming(left[u], high[K + u - j]), limit);
+      cost[j] = sgm_cost_and_one(left[u], low[K + u - j], high[K + u - j], limit);
   }
 
   /* Costs of the pixel after the v-th of the unit in direction DX. */

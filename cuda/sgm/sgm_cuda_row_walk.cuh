@@ -156,9 +156,8 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     sgm_unpack_bytes<K>(beyond, bytes);
 #pragma unroll
     for (int j = 0; j < K; j++)
-      path.l[j] = beyond[j] + sgm_cost_and_one<Census>(sgm_hamming(left, low[-j]),
-                                                       sgm_hamming(left, high[-j]),
-                                                       row.a.scene.limit + Path::ONE);
+      path.l[j] =
+          beyond[j] + sgm_cost_and_one(left, low[-j], high[-j], row.a.scene.limit + Path::ONE);
     path.find_floor();
   }
 
@@ -248,7 +247,7 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
           __pipeline_commit();
         uint32_t *out = slot + (DX > 0 ? 0 : SEGMENT - 1) * pitch + path.first_word;
         const uint32_t *from = slot + (DX > 0 ? STEPS : REST - STEPS) * pitch; /* the next unit */
-#pragma unroll 1
+#pragma unroll(K <= 2 ? 2 : 1)
         for (int n = 0; n < SEGMENT; n += STEPS) {
           penalties.load();
 #pragma unroll

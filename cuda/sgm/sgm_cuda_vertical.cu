@@ -287,8 +287,7 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
                                              const Census *high) const {
 #pragma unroll
     for (int j = 0; j < K; j++)
-      cost[j] =
-          sgm_cost_and_one<Census>(sgm_hamming(left, low[-j]), sgm_hamming(left, high[-j]), limit);
+      cost[j] = sgm_cost_and_one(left, low[-j], high[-j], limit);
   }
 
   /* Where this lane reads in a row of the ring, bytes. */
