@@ -15,7 +15,10 @@ SOURCES = ('.c', '.h', '.cu', '.cuh')
 # Device interfaces that one algorithm offers to others. docs/architecture.md names them.
 SHARED = {'vote/vote_kernels.cuh': {'hough', 'lanes'}}
 # Longer than 600 lines, and why.
-LONG_FILES = {}
+LONG_FILES = {
+    'cuda/sgm/sgm_cuda_diagonal.cu':
+        'one cooperative kernel: what the roles of its warps pass to each other is read together',
+}
 SUFFIXES = re.compile(
     r'_(cases|reference|contract|bench|baselines|inputs|tool|test|probe(_cuda)?)$')
 
