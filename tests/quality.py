@@ -199,6 +199,7 @@ if __name__ == '__main__':
         'lanes-kitti': lambda folder: quality_lanes.kitti(folder, verdict),
         'lanes-motorway': lambda folder: quality_lanes.motorway(folder, verdict),
         'obstacles': lambda folder: quality_obstacles.obstacles(folder, verdict),
+        'freespace': lambda folder: quality_obstacles.freespace(folder, verdict),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),
         'memory': lambda: quality_road.memory(verdict),

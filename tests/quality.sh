@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|obstacles|freespace|road|
+# quality.sh [depth [quick|opencv]|kitti|street|stixels|slanted|ground|obstacles|freespace|vehicles|road|
 #   memory|offroad [FRAMES]|lanes [all|small|roads [FRAMES]]]: how good depth, stixels, ground, obstacles, road and lanes
 #   are.
 # Fails when a limit is missed. Without an argument: all of them.
@@ -17,7 +17,9 @@
 #           streets of three sizes and on the KITTI pairs, these only with RV_DATA
 #   obstacles  cars, the car ahead and false obstacles on rendered streets; with RV_DATA also vehicles
 #           and road of a KITTI frame
-#   freespace  its distance per column on rendered streets
+#   freespace  its distance per column on rendered streets; with RV_DATA also road, vehicles and other things
+#           of a KITTI frame in it, and the distance of vehicles
+#   vehicles  what obstacles and freespace say of that frame; exit 77 without RV_DATA
 #   road    road detection on the two KITTI road frames of RV_DATA; exit 77 without it
 #   memory  road detection on rendered drives that need memory: mud, shadow, a van that hides the near
 #           ground; next to it each frame alone
@@ -28,9 +30,9 @@
 #           highways and the obstacle course alone, which have no limits
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-usage() { sed -n '3,33s/^# //p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,/^set /s/^# //p' "${BASH_SOURCE[0]}"; }
 case ${1:-all} in
-  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | road | memory | offroad | lanes | all) ;;
+  depth | kitti | street | stixels | slanted | ground | obstacles | freespace | vehicles | road | memory | offroad | lanes | all) ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -116,7 +118,10 @@ case ${1:-all} in
     rendered cars lead
     [ ! -f "${RV_DATA:-}/manifest.json" ] || "${python[@]}" obstacles "$RV_DATA"
     ;;
-  freespace) rendered free ;;
+  freespace)
+    rendered free
+    [ ! -f "${RV_DATA:-}/manifest.json" ] || "${python[@]}" freespace "$RV_DATA"
+    ;;
   road)
     need_data
     "${python[@]}" road "$RV_DATA"
@@ -127,11 +132,17 @@ case ${1:-all} in
     [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
     [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/hough/solidWhiteRight.jpg" ] || "${python[@]}" lanes-motorway "$RV_DATA"
     ;;
+  vehicles)
+    need_data
+    "${python[@]}" obstacles "$RV_DATA"
+    "${python[@]}" freespace "$RV_DATA"
+    ;;
   all)
     "${python[@]}" street
     "${python[@]}" slanted
     "${python[@]}" ground
     rendered free cars lead
+    [ ! -f "${RV_DATA:-}/manifest.json" ] || "${BASH_SOURCE[0]}" vehicles
     "${python[@]}" memory
     "${python[@]}" offroad
     "${python[@]}" lanes
