@@ -7,6 +7,7 @@
 #   fuzz      libFuzzer targets: the seed corpus, then a few seconds of search each
 #   format    clang-format
 #   architectures  on request: CUDA code for all architectures, size of the library
+#   emulate   on request: kernels in the emulator under the address and undefined-behavior sanitizers
 # The tests of a step run while the next steps are built at low priority, so that tests that wait leave no
 # processor idle. The last line is always "N passed, N failed, N skipped". RV_DATA names a folder with real
 # stereo pairs for the quality test; RV_FUZZ_SECONDS (4) is the time of one fuzz target. CI=true makes
@@ -205,9 +206,25 @@ step_architectures() {
   record "architectures: at most 40 MiB" $?
 }
 
+# Reads beside an array that a GPU does not notice, and addresses that are not aligned; several minutes each.
+build_emulate() {
+  configure build-emulate -- -Dcuda=disabled -Dintrospection=disabled -Dexamples=disabled -Db_lundef=false \
+    -Db_sanitize=address,undefined --buildtype=debugoptimized && compile build-emulate tests/emulate/rvcheck-emulated
+}
+
+step_emulate() {
+  local check=build-emulate/tests/emulate/rvcheck-emulated algorithm
+  for algorithm in $("$check" --list); do
+    ASAN_OPTIONS=detect_leaks=0 \
+      UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:suppressions=$PWD/tests/ubsan.supp \
+      "$check" --small --only "$algorithm"
+    record "emulate: $algorithm" $?
+  done
+}
+
 steps=(main nocuda sanitize fuzz format)
 for step in "$@"; do
-  [[ " ${steps[*]} architectures " == *" $step "* ]] || {
+  [[ " ${steps[*]} architectures emulate " == *" $step "* ]] || {
     echo "unknown step $step; there are: ${steps[*]}" >&2
     exit 2
   }
