@@ -200,6 +200,8 @@ if __name__ == '__main__':
         'lanes-motorway': lambda folder: quality_lanes.motorway(folder, verdict),
         'obstacles': lambda folder: quality_obstacles.obstacles(folder, verdict),
         'freespace': lambda folder: quality_obstacles.freespace(folder, verdict),
+        'vehicles': lambda folder: max(judge(folder, verdict) for judge in (
+            quality_obstacles.obstacles, quality_obstacles.freespace)),
         'ground': lambda *folder: quality_ground.ground(verdict, *folder),
         'road': lambda folder: quality_road.kitti(folder, verdict),
         'memory': lambda: quality_road.memory(verdict),

@@ -122,9 +122,9 @@ case ${1:-all} in
     rendered free
     [ ! -f "${RV_DATA:-}/manifest.json" ] || "${python[@]}" freespace "$RV_DATA"
     ;;
-  road)
+  vehicles | road)
     need_data
-    "${python[@]}" road "$RV_DATA"
+    "${python[@]}" "$1" "$RV_DATA"
     ;;
   memory | offroad) "${python[@]}" "$@" ;;
   lanes)
@@ -132,23 +132,18 @@ case ${1:-all} in
     [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/kitti_road/um_000000_lane_gt.png" ] || "${python[@]}" lanes-kitti "$RV_DATA"
     [ "${2:-all}" != all ] || [ ! -f "${RV_DATA:-}/hough/solidWhiteRight.jpg" ] || "${python[@]}" lanes-motorway "$RV_DATA"
     ;;
-  vehicles)
-    need_data
-    "${python[@]}" obstacles "$RV_DATA"
-    "${python[@]}" freespace "$RV_DATA"
-    ;;
   all)
     "${python[@]}" street
     "${python[@]}" slanted
     "${python[@]}" ground
     rendered free cars lead
-    [ ! -f "${RV_DATA:-}/manifest.json" ] || "${BASH_SOURCE[0]}" vehicles
     "${python[@]}" memory
     "${python[@]}" offroad
     "${python[@]}" lanes
     depth
     kitti
     stixels
+    "${python[@]}" vehicles "$RV_DATA"
     "${python[@]}" road "$RV_DATA"
     "${python[@]}" lanes-kitti "$RV_DATA"
     "${python[@]}" lanes-motorway "$RV_DATA"

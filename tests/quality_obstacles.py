@@ -4,6 +4,7 @@
 
 A pixel is in an obstacle when it is in its box and its true point is above the ground. The corners of rectangles contain road even around a perfect box of a car
 that is seen from the side: the boxes of the labeled vehicles of this frame contain 8.3 % of the road."""
+import functools
 import json
 import os
 import sys
@@ -17,9 +18,9 @@ import score
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', name) for name in ('examples', 'tools')]
 
 PAIR = 'kitti15_000000_10'
-COLORS = {'vehicle': ((0, 0, 142), (0, 0, 70), (0, 60, 100)), 'road': ((128, 64, 128),),  # RGB
-          'thing': ((70, 70, 70), (102, 102, 156), (190, 153, 153), (153, 153, 153), (220, 220, 0), (107, 142, 35),
-                    (220, 20, 60), (0, 0, 142), (0, 0, 70), (0, 60, 100))}  # what limits free space
+COLORS = {'vehicle': ((0, 0, 142), (0, 0, 70), (0, 60, 100)), 'road': ((128, 64, 128),)}  # RGB
+COLORS['thing'] = COLORS['vehicle'] + ((70, 70, 70), (102, 102, 156), (190, 153, 153), (153, 153, 153), (220, 220, 0),
+                                       (107, 142, 35), (220, 20, 60))  # what limits free space
 TOLERANCE = 24  # of a color: the labels were scaled
 RANGE = 40  # m
 VEHICLES = 92  # % of their pixels that must be in an obstacle
@@ -57,6 +58,7 @@ def obstacles_of(source):
     return taken[0]
 
 
+@functools.lru_cache(maxsize=1)
 def frame_of(folder):
     """Annotations, labels, true disparity and distance, and calibration of the frame."""
     with open(os.path.join(folder, 'manifest.json')) as file:
