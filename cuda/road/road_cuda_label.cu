@@ -51,16 +51,17 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   if (x >= columns || y >= w.plan.rows)
     return;
   const int i = y * columns + x;
-  if (__ldcg(&w.parent[i]) < 0)
-    return;
+  /* All at once: whether a patch is in the set does not change while others are merged. */
+  const bool is_in = __ldcg(&w.parent[i]) >= 0;
   const bool has_left = x > 0 && __ldcg(&w.parent[i - 1]) >= 0;
+  const bool has_above = y > 0 && __ldcg(&w.parent[i - columns]) >= 0;
+  const bool has_corner = x > 0 && y > 0 && __ldcg(&w.parent[i - columns - 1]) >= 0;
+  if (!is_in)
+    return;
   if (has_left && x % 32 == 0)
     join(w.parent, i - 1, i);
-  if (y == 0 || __ldcg(&w.parent[i - columns]) < 0)
-    return;
-  if (x % 32 != 0 && has_left && __ldcg(&w.parent[i - columns - 1]) >= 0)
-    return;
-  join(w.parent, i - columns, i);
+  if (has_above && !(x % 32 != 0 && has_left && has_corner))
+    join(w.parent, i - columns, i);
 }
 
 /* Roots, sizes, the largest component: a size only grows, so the maximum over all its intermediate

@@ -437,6 +437,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   w.like[patch] = (uint8_t)(plan.rate < 256 ? lately : score);
 }
 
+#define WINDOW 5 /* rows of the largest majority filter */
+
 /* In a frame without seeds: 1 when patch (x, y) is near and no patch within RV_ROAD_KEPT_REACH of it
  * was road. */
 static __device__ bool is_dropped(const RoadCuda &w, int x, int y) {
@@ -453,6 +455,32 @@ static __device__ bool is_dropped(const RoadCuda &w, int x, int y) {
   return !(found & RV_ROAD_KEPT_ROAD);
 }
 
+/* Patches of the majority filter's window that are road-like: bit k of a row is column x0 + k, by a warp
+ * whose lanes are on columns x0 + radius and following ones of row y. */
+static __device__ __forceinline__ int likes_around(const RoadCuda &w, int x0, int y, int radius) {
+  const int lane = threadIdx.x % 32, columns = w.plan.columns;
+  const int low = x0 + lane, high = low + 32;
+  const bool is_low = low >= 0 && low < columns, is_high = lane < 2 * radius && high < columns;
+  bool likes[WINDOW][2];
+#pragma unroll
+  for (int k = 0; k < WINDOW; k++) { /* all loads at once */
+    const int v = y - radius + k;
+    const bool is_row = k <= 2 * radius && v >= 0 && v < w.plan.rows;
+    const uint8_t *row = w.like + (ptrdiff_t)v * columns;
+    likes[k][0] = is_row && is_low && row[low] >= RV_ROAD_LIKE;
+    likes[k][1] = is_row && is_high && row[high] >= RV_ROAD_LIKE;
+  }
+  const unsigned window = (2u << (2 * radius)) - 1;
+  int count = 0;
+#pragma unroll
+  for (int k = 0; k < WINDOW; k++) {
+    const unsigned first = __ballot_sync(RV_WARP, likes[k][0]);
+    const unsigned next = __ballot_sync(RV_WARP, likes[k][1]);
+    count += __popc(__funnelshift_r(first, next, lane) & window);
+  }
+  return count;
+}
+
 /* Majority of the window around each patch inside the frame. One warp per run of 32 patches of a
  * row. What only frames without seeds need is decided by what is read next to the kernel before. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
@@ -461,15 +489,13 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
   const int exists = x < plan.columns && y < plan.rows;
   const bool is_known = exists && (w.seed[y * plan.columns + x] & RV_ROAD_KEPT);
-  road_begin();
   const int radius = w.plan.config.smoothing / 2;
   const int left = max(x - radius, 0), right = min(x + radius, plan.columns - 1);
   const int top = max(y - radius, 0), bottom = min(y + radius, plan.rows - 1);
-  int votes = 0;
-  for (int v = top; v <= bottom; v++)
-    for (int u = left; u <= right; u++)
-      votes += w.like[v * plan.columns + u] >= RV_ROAD_LIKE;
-  int is_in = exists && 2 * votes > (right - left + 1) * (bottom - top + 1);
+  const int area = (right - left + 1) * (bottom - top + 1);
+  road_begin();
+  const int votes = likes_around(w, blockIdx.x * 32 - radius, y, radius);
+  int is_in = exists && 2 * votes > area;
   if (is_in && is_known)
     is_in = !is_dropped(w, x, y);
   road_label_start(w, y * plan.columns + x, is_in, exists);

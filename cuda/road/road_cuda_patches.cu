@@ -254,10 +254,9 @@ static __device__ __forceinline__ Heights column_heights(const RoadCuda &w,
 }
 
 /* 1 when the patch in column px is near, ahead, and close enough to the plane. */
-static __device__ bool may_be_sample(const RoadCuda &w, int patch, int px, uint32_t budget) {
+static __device__ bool may_be_sample(const RoadCuda &w, int px, uint32_t budget, int valid,
+                                     uint32_t depth) {
   const RvRoadConfig &c = w.plan.config;
-  const int valid = w.valid[patch];
-  const uint32_t depth = w.depth[patch];
   const double focal = c.camera.focal * c.camera.baseline;
   return 2 * valid >= w.plan.area && valid >= 2 && budget != 0 &&
          (double)depth * c.near_range > focal * 16 * (double)valid &&
@@ -282,19 +281,22 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
     samples_kernel(const __grid_constant__ RoadCuda w, const __grid_constant__ RvPlane disparity) {
   __shared__ Heights heights[SEGMENT_WIDTH];
   __shared__ uint8_t candidate[ROAD_SEGMENT];
-  road_begin();
   const RoadPlan &plan = w.plan;
   const int first = blockIdx.x * ROAD_SEGMENT, patches = min(ROAD_SEGMENT, plan.columns - first);
-  const RvRoadPlane plane = w.frame->plane;
-  const bool has_plane = plane.height > 0;
   const int p = threadIdx.x, patch = blockIdx.y * plan.columns + first + p;
+  /* These are older than the kernel before, which fits the plane. */
+  const int valid = p < patches ? w.valid[patch] : 0;
+  const uint32_t depth = p < patches ? w.depth[patch] : 0;
   if (p < ROAD_SEGMENT)
     candidate[p] = 0;
+  road_begin();
+  const RvRoadPlane plane = w.frame->plane;
+  const bool has_plane = plane.height > 0;
   if (has_plane && p < patches) {
-    const uint32_t budget = rv_road_color_budget(&w.plan.config, &plane, first + p, blockIdx.y,
-                                                 w.valid[patch], w.depth[patch]);
+    const uint32_t budget =
+        rv_road_color_budget(&w.plan.config, &plane, first + p, blockIdx.y, valid, depth);
     w.budget[patch] = budget;
-    candidate[p] = may_be_sample(w, patch, first + p, budget);
+    candidate[p] = may_be_sample(w, first + p, budget, valid, depth);
   }
   __syncthreads();
   for (int x = threadIdx.x; x < patches * plan.config.patch_size && has_plane; x += ROAD_THREADS)
