@@ -9,6 +9,7 @@ struct RdpCuda {
   unsigned long long *totals; /* one for each column: no block takes less */
   unsigned long long *tickets;
   uint16_t *filtered;
+  int overlaps; /* the kernel may start before the preceding one ends */
 };
 } // namespace
 
@@ -29,6 +30,7 @@ static RvStatus open(void *memory, const void *plan) {
   RV_CU(log, cudaMemset(work->totals, 0, config->width * sizeof *work->totals));
   RV_CU(log, cudaMemset(work->tickets, 0, sizeof *work->tickets));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* whichever stream run gets comes after */
+  RV_TRY(rv_cuda_overlaps(log, &work->overlaps));
   return rdp_cuda_shape(config, &work->shape);
 }
 
@@ -92,6 +94,9 @@ static RvStatus segment(void *memory, RvRdpJob *job) {
   args.height = config->height;
   args.pairs = (config->width | work->shape.columns | args.stride) % 2 == 0 &&
                (uintptr_t)args.source % 4 == 0;
+  args.across = work->shape.columns / (args.pairs ? 2 : 1);
+  args.across_inverse = rdp_inverse(args.across);
+  args.down = RDP_THREADS / args.across;
   args.mask_pairs = (((uintptr_t)job->output.mask.data | (size_t)job->output.mask.stride) & 1) == 0;
   args.breaks = config->invalid == RV_RDP_BREAK;
   args.limit = job->plan->limit;
@@ -99,7 +104,7 @@ static RvStatus segment(void *memory, RvRdpJob *job) {
   args.output = job->output;
   args.totals = work->totals;
   args.tickets = work->tickets;
-  return rdp_cuda_split(&args, &config->log, job->stream);
+  return rdp_cuda_split(&args, &config->log, job->stream, work->overlaps);
 }
 
 RV_ENGINE(RvRdp, rdp, cuda, RdpCuda, layout, open, nullptr, median, segment);

@@ -6,6 +6,8 @@
 #include "rdp/rdp_stages.h"
 #include "rv_launch.cuh"
 
+constexpr int RDP_THREADS = 1024; /* of a block */
+
 /* Distribution of a frame: one thread block processes `columns` complete neighboring columns, in
  * shared memory. */
 struct RdpShape {
@@ -16,7 +18,10 @@ struct RdpShape {
   int word_pitch;   /* odd: the words of one row lie in different banks */
   int small_rows;   /* of the longest segment that is left to one thread */
   int long_columns; /* 1: the mask is written whole at the end, not zeroed while loading */
+  int parts;        /* warps of a column in its first search */
+  int part_inverse; /* divides by it: rdp_cuda_block.cuh */
   int room;         /* maximum number of queued long segments, and one slot per warp */
+  int zeros;        /* 16-byte words that start as 0: the queue and the bits of rows */
   int bytes;        /* of shared memory */
 };
 
@@ -24,7 +29,10 @@ struct RdpArgs {
   const uint16_t *source;
   ptrdiff_t stride; /* values */
   int width, height;
-  int pairs;      /* values can be read two at a time */
+  int pairs;  /* values can be read two at a time */
+  int across; /* threads that load a row */
+  int across_inverse;
+  int down;       /* rows that are loaded at once */
   int mask_pairs; /* the mask can be written that way */
   int breaks;     /* invalid rows end a piece */
   RvRdpLimit limit;
@@ -37,8 +45,15 @@ struct RdpArgs {
   unsigned long long *tickets;
 };
 
+/* Of a small divisor, so that a thread does not divide: t / divisor = t * inverse >> 16 where
+ * t * divisor < 65536. */
+static inline int rdp_inverse(int divisor) {
+  return 65536 / divisor + 1;
+}
+
 /* The shape for the current device. */
 RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape);
-RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream);
+/* overlaps: the kernel may start before the preceding one ends. */
+RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream, int overlaps);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "rdp/rdp_cuda.cuh"
 
-constexpr int THREADS = 1024;
+constexpr int THREADS = RDP_THREADS;
 constexpr int WARPS = THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
@@ -17,6 +17,9 @@ constexpr unsigned ALL = 0xffffffffu;
 /* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are
  * split to the end by a thread each. */
 constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 32; /* as a rule, and where memory is short */
+/* Warps that split the short segments left at the end: few of them, so that these rarely wait for
+ * each other, but not so few that the lanes of one do. */
+constexpr int SHORT_WARPS = 16;
 /* Columns of more rows than that have work for all warps: 12 rows are left to a thread, and no time
  * while loading is left to write the mask in. */
 constexpr int LONG_COLUMN = 3072, LONG_COLUMN_SMALL_ROWS = 12;
@@ -33,6 +36,11 @@ static __device__ __forceinline__ Item item_of(int first, int last, int column, 
 }
 
 namespace {
+struct Farthest {
+  unsigned e;
+  int k; /* rows below the segment's first */
+};
+
 struct Shared {
   int claimed, pushed;              /* places in the queue that are taken, and filled */
   int pending;                      /* long segments not cut to the end yet */
@@ -40,14 +48,14 @@ struct Shared {
   unsigned run;                     /* its number, from 1, modulo 2^32 */
   unsigned block;                   /* its place from the left */
   unsigned before;                  /* segments of all blocks before this one */
-  unsigned counts[COLUMNS_MAX + 1]; /* segments; then those of the block's columns to the left */
+  unsigned counts[COLUMNS_MAX];     /* segments */
+  unsigned starts[COLUMNS_MAX + 1]; /* those of the block's columns to the left */
   unsigned points[COLUMNS_MAX];
   unsigned error_sum[COLUMNS_MAX];
   int error_max[COLUMNS_MAX];
   int levels[COLUMNS_MAX];
-  unsigned best[WARPS]; /* of the part of a column that a warp has searched first */
-  int best_k[WARPS];
-  Item small_items[THREADS];
+  Farthest best[WARPS];      /* of the part of a column that a warp has searched first */
+  Item small_items[THREADS]; /* in the end few segments in their order, by first row and column */
   uint32_t ends[COLUMNS_MAX][GROUPS_MAX]; /* a bit for each word in which segments end */
 };
 
@@ -96,6 +104,11 @@ static __device__ __forceinline__ unsigned warp_sum(unsigned v) {
     v += __shfl_xor_sync(ALL, v, step);
   return v;
 #endif
+}
+
+/* t / divisor for t < THREADS and divisors up to COLUMNS_MAX or WARPS; inverse: rdp_inverse (). */
+static __device__ __forceinline__ int divide(int t, int inverse) {
+  return t * inverse >> 16;
 }
 
 static __device__ __forceinline__ void mark_cut(const Block &b, const RdpArgs &a, int column,
@@ -176,35 +189,35 @@ static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArg
   if (lane < shorts.count)
     b.s->small_items[at + lane] = shorts.item;
   __syncthreads();
-  const int own = lane * WARPS + warp; /* few in each warp, of like size */
-  if (own < b.s->small)
+  for (int own = lane * SHORT_WARPS + warp; warp < SHORT_WARPS && own < b.s->small;
+       own += 32 * SHORT_WARPS)
     split_short(b, a, b.s->small_items[own]);
 }
 
 /* --- Long segments --------------------------------------------------------------------------- */
 
-namespace {
-struct Farthest {
-  unsigned e;
-  int k; /* rows below the segment's first */
-};
-} // namespace
-
-/* The row farthest from the segment of `length` rows that begins at d, among begin..end - 1. */
+/* The row farthest from the segment of `length` rows that begins at d, among the lanes' rows from
+ * `start` on, `step` rows from one to the next; and with COUNT how many of them are valid. */
+template <bool COUNT>
 static __device__ __forceinline__ Farthest search(const uint16_t *d, int length, int rise,
-                                                  int begin, int end, int lane) {
-  const int from = d[0];
-  unsigned best = 0;
+                                                  int start, int step, int lane,
+                                                  unsigned *valid = nullptr) {
+  /* Minus the chord's height times the length; the terms wrap, see rv_rdp_deviation. */
+  uint32_t at = 0u - (uint32_t)rise * (uint32_t)(start + lane) - (uint32_t)d[0] * (uint32_t)length;
+  unsigned best = 0, count = 0;
   int best_k = 0;
 #pragma unroll 4
-  for (int k = begin + lane; k < end; k += 32) {
+  for (int k = start + lane; k < length; k += step) {
     const int value = d[k];
-    const unsigned e = rv_rdp_deviation(rise, k, value - from, length);
-    if (value != 0 && e > best) {
-      best = e;
-      best_k = k;
-    }
+    const unsigned e = (unsigned)abs((int)((uint32_t)value * (uint32_t)length + at));
+    const bool is_farther = value != 0 && e > best;
+    best = is_farther ? e : best;
+    best_k = is_farther ? k : best_k;
+    at -= (uint32_t)(rise * step);
+    count += COUNT && value != 0;
   }
+  if (COUNT)
+    *valid = warp_sum(count);
   const unsigned most = warp_max(best);
   return {most, (int)warp_min(best == most ? (unsigned)best_k : ALL)};
 }
@@ -227,17 +240,17 @@ static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, 
   int rise = column_values[last] - column_values[first];
   while (depth < a.limit.depth && rv_rdp_above(farthest.e, last - first, rise, &a.limit)) {
     const int at = first + farthest.k, small = a.shape.small_rows;
-    if (lane == 0)
-      mark_cut(b, a, column, at);
     depth++;
     const bool upper = at - first > last - at; /* it is the longer one */
     const int other_first = upper ? at : first, other_last = upper ? last : at;
-    if (other_last - other_first > small) {
-      if (lane == 0)
+    const int other = other_last - other_first;
+    if (lane == 0) {
+      mark_cut(b, a, column, at);
+      if (other > small)
         push(b, item_of(other_first, other_last, column, depth));
-    } else if (other_last - other_first >= 2) {
-      keep_short(b, a, shorts, item_of(other_first, other_last, column, depth), lane);
     }
+    if (other >= 2 && other <= small)
+      keep_short(b, a, shorts, item_of(other_first, other_last, column, depth), lane);
     first = upper ? first : at;
     last = upper ? at : last;
     const int length = last - first;
@@ -248,7 +261,7 @@ static __device__ __forceinline__ void follow(const Block &b, const RdpArgs &a, 
     }
     const uint16_t *d = column_values + first;
     rise = d[length] - d[0];
-    farthest = search(d, length, rise, 1, length, lane);
+    farthest = search<false>(d, length, rise, 1, 32, lane);
   }
   if (lane == 0) {
     if (depth > top)
@@ -265,7 +278,7 @@ static __device__ __forceinline__ Item claim(const Block &b, int lane) {
     Item *place = &b.queue[atomicAdd(&b.s->claimed, 1)];
     for (;;) {
       item = atomicExch(place, (Item)0);
-      if (item != 0 || atomicAdd(&b.s->pending, 0) == 0)
+      if (item != 0 || atomicOr(&b.s->pending, 0) == 0)
         break;
       __nanosleep(RDP_BACKOFF_NS);
     }
@@ -281,7 +294,7 @@ static __device__ __forceinline__ void split_long(const Block &b, const RdpArgs 
     const int column = item >> 32 & 0xff, depth = (int)(item >> 40);
     const uint16_t *d = b.values + column * a.shape.pitch + first;
     const int length = last - first;
-    const Farthest farthest = search(d, length, d[length] - d[0], 1, length, lane);
+    const Farthest farthest = search<false>(d, length, d[length] - d[0], 1, 32, lane);
     follow(b, a, first, last, column, depth, farthest, shorts, lane);
   }
 }

@@ -45,17 +45,17 @@ static __device__ __forceinline__ void publish(const Block &b, const RdpArgs &a,
   }
   if (lane == 31)
     *(volatile unsigned long long *)&a.totals[block] = (unsigned long long)b.s->run << 32 | up_to;
-  __syncwarp();
   if (lane <= columns)
-    b.s->counts[lane] = up_to - own;
+    b.s->starts[lane] = up_to - own;
 }
 
-/* Adds up the blocks to the left. Each of them holds an earlier ticket, so it is running or done,
- * and it publishes before it waits. */
+/* Adds up the blocks to the left, by warps that have listed nothing. Each of these blocks holds an
+ * earlier ticket, so it is running or done, and it publishes before it waits. */
 static __device__ __forceinline__ void wait_for_others(const Block &b, const RdpArgs &a,
                                                        int block) {
+  constexpr int FIRST = 32 * (COLUMNS_MAX + 1);
   unsigned sum = 0;
-  for (int i = threadIdx.x; i < block; i += THREADS) {
+  for (int i = (int)threadIdx.x - FIRST; i >= 0 && i < block; i += THREADS - FIRST) {
     unsigned long long total;
     do {
       total = *(volatile const unsigned long long *)&a.totals[i];
@@ -103,8 +103,41 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
 
-/* The mask, which load() has zeroed: a warp per word of rows, a lane per column; mark by mark where
- * they are few, else row by row, so that neighbors leave together. */
+/* Marks of 32 rows in the mask, which load() has zeroed. */
+static __device__ __forceinline__ void mark_rows(const RdpArgs &a, int x, int word, uint32_t cuts,
+                                                 uint32_t marks) {
+  uint8_t *mask = (uint8_t *)a.output.mask.data + x + word * 32 * a.output.mask.stride;
+  for (; marks; marks &= marks - 1) {
+    const int bit = __ffs((int)marks) - 1;
+    mask[bit * a.output.mask.stride] = (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+  }
+}
+
+/* Where the block has few segments: lists them in their order, and marks their ends in the mask of
+ * short columns. A warp per column after the one that publishes, a lane per word of rows. Returns
+ * whether they are few. */
+static __device__ __forceinline__ bool list_few(const Block &b, const RdpArgs &a, int x0,
+                                                int columns) {
+  const int lane = threadIdx.x % 32, column = (int)threadIdx.x / 32 - 1;
+  const unsigned count = lane < columns ? b.s->counts[lane] : 0;
+  if (warp_sum(count) > THREADS)
+    return false;
+  const unsigned start = warp_sum(lane < column ? count : 0);
+  const bool marks = a.output.mask.data && !a.shape.long_columns;
+  for (int word = lane; column >= 0 && column < columns && word < a.shape.words; word += 32) {
+    const int at = column * a.shape.word_pitch + word;
+    const uint32_t cuts = b.cut[at], begins = cuts | b.first[at];
+    Item *to = b.s->small_items + start + b.words[at];
+    for (uint32_t bits = begins; bits; bits &= bits - 1)
+      *to++ = item_of(word * 32 + __ffs((int)bits) - 1, 0, column, 0);
+    if (marks)
+      mark_rows(a, x0 + column, word, cuts, begins | b.last[at]);
+  }
+  return true;
+}
+
+/* The mask where there are many: a warp per word of rows, a lane per column; mark by mark where
+ * these are few, else row by row, so that neighbors leave together. */
 static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs &a, int x0,
                                                   int columns) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -167,18 +200,18 @@ static __device__ __forceinline__ void write_drawn(const Block &b, const RdpArgs
   }
 }
 
-/* Offsets and records of the columns; counts and before are final. */
+/* Offsets and records of the columns; starts and before are final. */
 static __device__ __forceinline__ void write_columns(const Block &b, const RdpArgs &a, int x0,
                                                      int columns) {
   const int k = threadIdx.x;
   if (k > columns)
     return;
-  const unsigned begin = b.s->counts[k];
+  const unsigned begin = b.s->starts[k];
   if (a.output.offsets && (k < columns || x0 + columns == a.width))
     a.output.offsets[x0 + k] = b.s->before + begin;
   if (k < columns && a.output.columns) {
     RvRdpColumn *out = &a.output.columns[x0 + k];
-    out->segments = b.s->counts[k + 1] - begin;
+    out->segments = b.s->starts[k + 1] - begin;
     out->points = b.s->points[k];
     out->error_sum = b.s->error_sum[k];
     out->error_max = (uint16_t)b.s->error_max[k];
@@ -186,24 +219,38 @@ static __device__ __forceinline__ void write_columns(const Block &b, const RdpAr
   }
 }
 
-/* The segment that begins in row `bit` of a word. */
+/* The segment of a column that begins in a row. */
 static __device__ __forceinline__ void write_segment(const Block &b, const RdpArgs &a, int x0,
-                                                     int column, int word, int bit) {
-  const int at = column * a.shape.word_pitch + word;
-  const unsigned begins = b.cut[at] | b.first[at];
-  const unsigned index =
-      b.s->before + b.s->counts[column] + b.words[at] + __popc(begins & ((1u << bit) - 1));
+                                                     unsigned index, int column, int first) {
   if (index >= a.output.capacity)
     return;
   const uint16_t *d = b.values + column * a.shape.pitch;
-  const int first = word * 32 + bit, last = find_end(b, a, column, first);
+  const int last = find_end(b, a, column, first);
   uint32_t *out = (uint32_t *)(a.output.segments + index);
   out[0] = (uint32_t)(x0 + column) | (uint32_t)first << 16;
   out[1] = (uint32_t)last;
   out[2] = d[first] | (uint32_t)d[last] << 16;
 }
 
-/* The list: a warp takes the segments that begin in one word of all columns, collected first so
+/* Those that list_few has listed, a thread each. */
+static __device__ __forceinline__ void write_few(const Block &b, const RdpArgs &a, int x0,
+                                                 int columns) {
+  if (threadIdx.x >= b.s->starts[columns])
+    return;
+  const Item item = b.s->small_items[threadIdx.x];
+  write_segment(b, a, x0, b.s->before + threadIdx.x, item >> 32 & 0xff, item & 0xffff);
+}
+
+/* The one that begins in row `bit` of a word. */
+static __device__ __forceinline__ void write_begin(const Block &b, const RdpArgs &a, int x0,
+                                                   int column, int word, int bit) {
+  const int at = column * a.shape.word_pitch + word;
+  const unsigned above = (b.cut[at] | b.first[at]) & ((1u << bit) - 1);
+  write_segment(b, a, x0, b.s->before + b.s->starts[column] + b.words[at] + __popc(above), column,
+                word * 32 + bit);
+}
+
+/* Many: a warp takes the segments that begin in one word of all columns, collected first so
  * that no lane idles, and in order so that neighbors in the list are written together. */
 static __device__ __forceinline__ void write_segments(const Block &b, const RdpArgs &a, int x0,
                                                       int columns) {
@@ -220,7 +267,7 @@ static __device__ __forceinline__ void write_segments(const Block &b, const RdpA
       if (column == columns || count + __popc(begins) > ROOM) {
         __syncwarp();
         for (int i = lane; i < count; i += 32)
-          write_segment(b, a, x0, begin[i] >> 5, word, begin[i] & 31);
+          write_begin(b, a, x0, begin[i] >> 5, word, begin[i] & 31);
         __syncwarp();
         count = 0;
       }

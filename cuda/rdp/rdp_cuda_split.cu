@@ -6,8 +6,7 @@
 
 /* Zeros one mask value, or two next to each other. */
 template <typename VALUE>
-static __device__ __forceinline__ void clear_mask(const RdpArgs &a, int row, int x) {
-  uint8_t *to = (uint8_t *)a.output.mask.data + row * a.output.mask.stride + x;
+static __device__ __forceinline__ void clear_mask(const RdpArgs &a, uint8_t *to) {
   if (sizeof(VALUE) == 2) {
     *to = 0;
   } else if (a.mask_pairs) {
@@ -18,39 +17,59 @@ static __device__ __forceinline__ void clear_mask(const RdpArgs &a, int row, int
   }
 }
 
-/* Values of this block's columns, transposed, and zeros in the mask of short ones. VALUE: what one load takes, one
- * column or two. */
+/* Whether warps that have nothing to search at first zero the mask. */
+static __device__ __forceinline__ bool is_cleared_later(const RdpArgs &a) {
+  return !a.breaks && a.shape.parts > 1;
+}
+
+/* Zeros the mask of this block's columns; by `threads` threads. */
+template <typename VALUE>
+static __device__ __forceinline__ void clear_rows(const RdpArgs &a, int x0, int columns, int thread,
+                                                  int threads) {
+  constexpr int EACH = sizeof(VALUE) / sizeof(uint16_t);
+  const int begin = divide(thread, a.across_inverse), down = divide(threads, a.across_inverse);
+  const int column = (thread - begin * a.across) * EACH;
+  if (begin >= down || column >= columns)
+    return;
+  const ptrdiff_t step = down * a.output.mask.stride;
+  uint8_t *mask = (uint8_t *)a.output.mask.data + begin * a.output.mask.stride + x0 + column;
+#pragma unroll 4
+  for (int row = begin; row < a.height; row += down, mask += step)
+    clear_mask<VALUE>(a, mask);
+}
+
+/* Values of this block's columns, transposed, and zeros in the mask of short ones. VALUE: what one
+ * load takes, one column or two. */
 template <typename VALUE>
 static __device__ __forceinline__ void load(const Block &b, const RdpArgs &a, int x0, int columns) {
   constexpr int FLIGHT = 12 / sizeof(VALUE) * 2; /* loads on their way at once */
   constexpr int EACH = sizeof(VALUE) / sizeof(uint16_t);
-  const int across = a.shape.columns / EACH, down = THREADS / across;
-  const int column = threadIdx.x % across * EACH;
-  int row = threadIdx.x / across;
-  if (row >= down || column >= columns)
+  const int down = a.down, begin = divide(threadIdx.x, a.across_inverse);
+  const int column = ((int)threadIdx.x - begin * a.across) * EACH;
+  if (begin >= down || column >= columns)
     return;
-  const uint16_t *source = a.source + x0 + column + row * a.stride;
-  uint16_t *to = b.values + column * a.shape.pitch;
-  while (row < a.height) {
+  const bool clears = a.output.mask.data && !a.shape.long_columns && !is_cleared_later(a);
+  const ptrdiff_t step = down * a.stride, mask_step = down * a.output.mask.stride;
+  const uint16_t *source = a.source + x0 + column + begin * a.stride;
+  uint8_t *mask = (uint8_t *)a.output.mask.data + begin * a.output.mask.stride + x0 + column;
+  uint16_t *to = b.values + column * a.shape.pitch + begin;
+  for (int left = a.height - begin; left > 0; left -= FLIGHT * down) {
     VALUE value[FLIGHT];
 #pragma unroll
-    for (int k = 0; k < FLIGHT; k++)
-      value[k] =
-          row + k * down < a.height ? __ldg((const VALUE *)(source + k * down * a.stride)) : 0;
-    if (a.output.mask.data && !a.shape.long_columns)
+    for (int k = 0; k < FLIGHT; k++, source += step)
+      if (k * down < left)
+        value[k] = *(const VALUE *)source;
 #pragma unroll
-      for (int k = 0; k < FLIGHT; k++)
-        if (row + k * down < a.height)
-          clear_mask<VALUE>(a, row + k * down, x0 + column);
+    for (int k = 0; k < FLIGHT; k++, mask += mask_step)
+      if (clears && k * down < left)
+        clear_mask<VALUE>(a, mask);
 #pragma unroll
-    for (int k = 0; k < FLIGHT; k++)
-      if (row + k * down < a.height) {
-        to[row + k * down] = (uint16_t)value[k];
+    for (int k = 0; k < FLIGHT; k++, to += down)
+      if (k * down < left) {
+        to[0] = (uint16_t)value[k];
         if (EACH == 2)
-          to[a.shape.pitch + row + k * down] = (uint16_t)((uint32_t)value[k] >> 16);
+          to[a.shape.pitch] = (uint16_t)((uint32_t)value[k] >> 16);
       }
-    row += FLIGHT * down;
-    source += FLIGHT * down * a.stride;
   }
 }
 
@@ -76,65 +95,85 @@ static __device__ __forceinline__ void find_valid(const Block &b, const RdpArgs 
   }
 }
 
-/* First and last valid row of a column, and their number when it is wanted; by a warp. first >
- * last: none. */
-static __device__ __forceinline__ void find_ends(const RdpArgs &a, const uint16_t *d, int lane,
-                                                 int *first, int *last, unsigned *points) {
-  if (d[0] != 0 && d[a.height - 1] != 0 && !a.output.columns) {
-    *first = 0;
-    *last = a.height - 1;
-    return;
+/* First valid row of a column, its height where none is, and the last one, -1; by a warp. */
+static __device__ __forceinline__ int find_first(const RdpArgs &a, const uint16_t *d, int lane) {
+  unsigned valid = d[0] != 0;
+  for (int row = 0; !valid; row += 32) {
+    if (row >= a.height)
+      return a.height;
+    valid = __ballot_sync(ALL, row + lane < a.height && d[row + lane] != 0);
+    if (valid)
+      return row + __ffs((int)valid) - 1;
   }
-  unsigned top = ALL, bottom = 0, valid = 0; /* bottom: last row + 1 */
-#pragma unroll 4
-  for (int row = lane; row < a.height; row += 32)
-    if (d[row] != 0) {
-      top = min(top, (unsigned)row);
-      bottom = row + 1;
-      valid++;
-    }
-  *first = (int)min(warp_min(top), 0x7fffffffu);
-  *last = (int)warp_max(bottom) - 1;
-  *points = warp_sum(valid);
+  return 0;
+}
+static __device__ __forceinline__ int find_last(const RdpArgs &a, const uint16_t *d, int lane) {
+  unsigned valid = d[a.height - 1] != 0;
+  for (int row = a.height - 1; !valid; row -= 32) {
+    if (row < 0)
+      return -1;
+    valid = __ballot_sync(ALL, row - lane >= 0 && d[row - lane] != 0);
+    if (valid)
+      return row - __ffs((int)valid) + 1;
+  }
+  return a.height - 1;
+}
+
+/* The piece first..last of a column is there: its ends, and that it may be cut. */
+static __device__ __forceinline__ void begin_piece(const Block &b, const RdpArgs &a, int column,
+                                                   int first, int last) {
+  const int at = column * a.shape.word_pitch;
+  b.first[at + (first >> 5)] = 1u << (first & 31);
+  b.last[at + (last >> 5)] = 1u << (last & 31);
+  atomicAdd(&b.s->points[column], 1u + (last > first));
+  b.s->levels[column] = 1;
+  if (last - first >= 2)
+    atomicAdd(&b.s->pending, 1);
 }
 
 /* RV_RDP_SKIP: one piece from the first to the last valid row. All warps search the columns,
- * several warps per column; then one continues. */
-static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs &a, int columns,
-                                                   ShortSegments *shorts) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int parts = WARPS / a.shape.columns, column = warp / parts, part = warp % parts;
+ * several warps per column, every one 32 rows at a time; then one continues. */
+static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs &a, int x0,
+                                                   int columns, ShortSegments *shorts) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, parts = a.shape.parts;
+  const int column = divide(warp, a.shape.part_inverse), part = warp - column * parts;
   const uint16_t *d = b.values + column * a.shape.pitch;
   int first = 0, last = -1;
-  unsigned points = 0;
   if (column < columns) {
-    find_ends(a, d, lane, &first, &last, &points);
-    const int length = last - first, rows = rv_div_up(max(length, 1) - 1, parts);
+    first = find_first(a, d, lane);
+    last = find_last(a, d, lane);
+    const int length = last - first;
     if (length >= 2) {
-      const Farthest f = search(d + first, length, d[last] - d[first], 1 + part * rows,
-                                min(1 + (part + 1) * rows, length), lane);
+      const int rise = d[last] - d[first], start = 1 + part * 32, step = parts * 32;
+      unsigned valid = 0;
+      const Farthest f = a.output.columns
+                             ? search<true>(d + first, length, rise, start, step, lane, &valid)
+                             : search<false>(d + first, length, rise, start, step, lane);
       if (lane == 0) {
-        b.s->best[warp] = f.e;
-        b.s->best_k[warp] = f.k;
+        b.s->best[warp] = f;
+        atomicAdd(&b.s->points[column], valid);
       }
     }
-    if (part == 0 && lane == 0 && first <= last) {
-      const int at = column * a.shape.word_pitch;
-      b.first[at + (first >> 5)] = 1u << (first & 31);
-      b.last[at + (last >> 5)] = 1u << (last & 31);
-      b.s->points[column] = points;
-      b.s->levels[column] = 1;
-      if (length >= 2)
-        atomicAdd(&b.s->pending, 1);
-    }
+    if (part == 0 && lane == 0 && first <= last)
+      begin_piece(b, a, column, first, last);
   }
   __syncthreads();
+  if (part == parts - 1 && column < a.shape.columns && a.output.mask.data &&
+      !a.shape.long_columns && is_cleared_later(a)) {
+    const int thread = column * 32 + lane, threads = a.shape.columns * 32;
+    if (a.pairs)
+      clear_rows<uint32_t>(a, x0, columns, thread, threads);
+    else
+      clear_rows<uint16_t>(a, x0, columns, thread, threads);
+  }
   if (column >= columns || part > 0 || last - first < 2)
     return;
   Farthest farthest = {0, 0};
-  for (int i = warp; i < warp + parts; i++) /* ties: the smaller row */
-    if (b.s->best[i] > farthest.e)
-      farthest = {b.s->best[i], b.s->best_k[i]};
+  for (int i = warp; i < warp + parts; i++) { /* ties: the smaller row */
+    const Farthest f = b.s->best[i];
+    if (f.e > farthest.e || (f.e == farthest.e && f.k < farthest.k))
+      farthest = f;
+  }
   follow(b, a, first, last, column, 1, farthest, shorts, lane);
 }
 
@@ -173,10 +212,8 @@ static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs 
 
 static __device__ __forceinline__ void clear(const Block &b, const RdpArgs &a, Shared *s) {
   const int t = threadIdx.x;
-  for (int i = t; i < 3 * a.shape.columns * a.shape.word_pitch; i += THREADS)
-    b.cut[i] = 0; /* first and last follow it */
-  for (int i = t; i < a.shape.room; i += THREADS)
-    b.queue[i] = 0;
+  for (int i = t; i < a.shape.zeros; i += THREADS) /* cut, first and last follow the queue */
+    ((uint4 *)b.queue)[i] = {0, 0, 0, 0};
   if (t < COLUMNS_MAX) {
     s->counts[t] = s->points[t] = s->error_sum[t] = 0;
     s->error_max[t] = s->levels[t] = 0;
@@ -187,14 +224,16 @@ static __device__ __forceinline__ void clear(const Block &b, const RdpArgs &a, S
   }
 }
 
-/* By the first thread: takes the next columns from the left, so that those of blocks that are waited
- * for have begun, in whatever order blocks start. The counter holds run << 32 | blocks that have
- * begun; the last one readies it for the next run, which does not begin before this one has ended. */
+/* By one thread: takes the next columns from the left, so that those of blocks that are waited for
+ * have begun, in whatever order blocks start. The counter holds run << 32 | blocks that have begun;
+ * the last one readies it for the next run, whose blocks begin after rv_launch_next. */
 static __device__ __forceinline__ void take_place(const RdpArgs &a, Shared *s) {
   const unsigned long long ticket = atomicAdd(a.tickets, 1ull);
   const unsigned blocks = (unsigned)a.shape.blocks;
-  if ((unsigned)ticket == blocks - 1)
+  if ((unsigned)ticket == blocks - 1) {
     atomicAdd(a.tickets, (1ull << 32) - blocks);
+    __threadfence();
+  }
   s->run = (unsigned)(ticket >> 32) + 1;
   s->block = (unsigned)ticket;
 }
@@ -207,6 +246,8 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
     take_place(a, &shared);
   clear(b, a, &shared);
   __syncthreads();
+  rv_launch_wait();
+  rv_launch_next(); /* all blocks of this run have their place */
   const int block = (int)shared.block, x0 = block * a.shape.columns;
   const int columns = min(a.shape.columns, a.width - x0);
   if (a.pairs)
@@ -219,7 +260,7 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
   if (a.breaks)
     split_runs(b, a, columns);
   else
-    split_whole(b, a, columns, &shorts);
+    split_whole(b, a, x0, columns, &shorts);
   split_long(b, a, &shorts, threadIdx.x % 32);
   split_shorts(b, a, shorts);
   __syncthreads();
@@ -228,16 +269,19 @@ static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) 
   __syncthreads();
   if (threadIdx.x < 32)
     publish(b, a, block, columns, threadIdx.x);
+  const bool are_few = list_few(b, a, x0, columns);
   if (a.output.mask.data && a.shape.long_columns)
     write_whole_mask(b, a, x0, columns);
-  else if (a.output.mask.data)
+  else if (a.output.mask.data && !are_few)
     write_mask(b, a, x0, columns);
   write_drawn(b, a, x0, columns);
   if (a.output.offsets || a.output.segments)
     wait_for_others(b, a, block);
   __syncthreads();
   write_columns(b, a, x0, columns);
-  if (a.output.segments)
+  if (a.output.segments && are_few)
+    write_few(b, a, x0, columns);
+  else if (a.output.segments)
     write_segments(b, a, x0, columns);
 }
 
@@ -251,7 +295,12 @@ static void shape_of(const RvRdpConfig *config, int columns, int small_rows, Rdp
   shape->words = rv_div_up(height, 32);
   shape->word_pitch = (shape->words + 1) | 1;
   shape->small_rows = small_rows;
+  shape->parts = WARPS / columns;
+  shape->part_inverse = rdp_inverse(shape->parts);
   shape->room = columns * ((height - 1) / (small_rows + 1) + 1) + WARPS;
+  shape->zeros = rv_div_up(shape->room * (int)sizeof(Item) +
+                               3 * columns * shape->word_pitch * (int)sizeof(uint32_t),
+                           (int)sizeof(uint4));
   shape->bytes = shape->room * (int)sizeof(Item) +
                  4 * columns * shape->word_pitch * (int)sizeof(uint32_t) +
                  columns * shape->pitch * (int)sizeof(uint16_t);
@@ -286,7 +335,7 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
   return RV_OK;
 }
 
-RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream) {
+RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream, int overlaps) {
   return rv_launch(log, split_kernel, dim3((unsigned)args->shape.blocks), dim3(THREADS),
-                   args->shape.bytes, stream, false, *args);
+                   args->shape.bytes, stream, overlaps != 0, *args);
 }

@@ -100,16 +100,6 @@ struct DiagonalExchange {
   }
 };
 
-/* L itself: L + 1 can need 14 bits. */
-template <int W>
-__device__ __forceinline__ void send_state(uint32_t *to, const uint32_t (&l)[W], uint32_t tag) {
-  uint32_t v[W];
-#  pragma unroll
-  for (int j = 0; j < W; j++)
-    v[j] = l[j] - DIAGONAL_ONE;
-  send(to, v, tag);
-}
-
 /* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS, class Args>
 __device__ __forceinline__ void

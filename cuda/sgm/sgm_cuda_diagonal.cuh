@@ -338,6 +338,17 @@ static __device__ __forceinline__ void leave_row(const DiagonalPlace &at, bool l
     barrier_arrive(at.link + 16 + ODD * 8);
 }
 
+/* Sends a state to another strip, L itself: L + 1 can need 14 bits. */
+template <int W>
+static __device__ __forceinline__ void send_state(uint32_t *to, const uint32_t (&l)[W],
+                                                  uint32_t tag) {
+  uint32_t v[W];
+#  pragma unroll
+  for (int j = 0; j < W; j++)
+    v[j] = l[j] - DIAGONAL_ONE;
+  send(to, v, tag);
+}
+
 #endif
 
 #endif
