@@ -85,22 +85,38 @@ static __device__ __forceinline__ Object object_of(const ConstantColumn &p, uint
   return {*(const int32_t *)(high + at) - *(const int32_t *)(low + at), mu};
 }
 
+/* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
+static __device__ __forceinline__ int32_t held(int32_t value) {
+  return __shfl_sync(RV_WARP, value, 0);
+}
+
+namespace {
+/* Of the penalties with IS_NEAR, in registers: by 1/256 px, times 256. */
+struct Near {
+  int32_t up, down;    /* gravity above and, negative, below ground */
+  int32_t alpha, beta; /* ordering */
+};
+} // namespace
+
+static __device__ __forceinline__ Near near_of(const RvStixelsPlan &plan) {
+  return {held((int32_t)(plan.gravity[1].beta >> 12)), held(-(int32_t)(plan.gravity[0].beta >> 12)),
+          held(plan.ordering.alpha << 8), held((int32_t)(plan.ordering.beta >> 12))};
+}
+
 /* Penalties of an object above ground and above an object. IS_NEAR: differences stay below 1024 px
  * and products below 2^31, so that neither is clamped, and gravity is proportional to them. */
 template <bool IS_NEAR>
-static __device__ __forceinline__ int32_t gravity_of(const RvStixelsPlan &plan, int up) {
-  if (!IS_NEAR)
-    return rv_stixels_gravity(&plan, up);
-  const int32_t down = (int32_t)(plan.gravity[0].beta >> 12) * -up;
-  return rv_max((int32_t)(plan.gravity[1].beta >> 12) * up, down) >> 8;
+static __device__ __forceinline__ int32_t gravity_of(const RvStixelsPlan &plan, const Near &near,
+                                                     int up) {
+  return IS_NEAR ? rv_max(near.up * up, near.down * up) >> 8 : rv_stixels_gravity(&plan, up);
 }
 
 template <bool IS_NEAR>
-static __device__ __forceinline__ int32_t ordering_of(const RvStixelsPlan &plan, int over) {
+static __device__ __forceinline__ int32_t ordering_of(const RvStixelsPlan &plan, const Near &near,
+                                                      int over) {
   if (!IS_NEAR)
     return rv_stixels_ordering(&plan, over);
-  const int32_t penalty =
-      ((int32_t)(plan.ordering.beta >> 12) * over + (plan.ordering.alpha << 8)) >> 8;
+  const int32_t penalty = (near.beta * over + near.alpha) >> 8;
   return over > 0 ? penalty : 0;
 }
 
@@ -108,13 +124,13 @@ static __device__ __forceinline__ int32_t ordering_of(const RvStixelsPlan &plan,
  * sky costs beside its cells. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void try_one(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                               int bottom, int top, uint32_t w, uint32_t d,
-                                               Best *best) {
+                                               const Near &near, int bottom, int top, uint32_t w,
+                                               uint32_t d, Best *best) {
   const Begin begin = p.begin[bottom];
   const Below from = begin.below;
   const Object own = object_of(p, w - begin.w, d - begin.d, bottom, top);
-  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, own.mu - begin.ground);
-  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, own.mu - from.mu);
+  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, near, own.mu - begin.ground);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, near, own.mu - from.mu);
   const int32_t cost = rv_min(rv_min(b, from.from[SKY]), a) + own.cost;
   best->bottom = cost < best->cost ? bottom : best->bottom;
   best->cost = rv_min(cost, best->cost);
@@ -125,15 +141,15 @@ static __device__ __forceinline__ void try_one(const RvStixelsPlan &plan, const 
  * result. */
 template <bool IS_NEAR, int SIDE>
 static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                                 int first, int begin, int end, int step,
-                                                 Best *best) {
-  const int top = rv_min(first + (int)threadIdx.x % 32, plan.rows - 1);
+                                                 const Near &near, int rows, int first, int begin,
+                                                 int end, int step, Best *best) {
+  const int top = rv_min(first + (int)threadIdx.x % 32, rows - 1);
   const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
 #pragma unroll 1
   for (int from = begin; from < end; from += SIDE * step)
 #pragma unroll
     for (int i = 0; i < SIDE; i++)
-      try_one<IS_NEAR>(plan, p, rv_min(from + i * step, end - 1), top, w, d, best);
+      try_one<IS_NEAR>(plan, p, near, rv_min(from + i * step, end - 1), top, w, d, best);
 }
 
 /* Index of the object from the k-th row to the row of a lane, at least k, in a tile. */
@@ -145,8 +161,8 @@ static __device__ __forceinline__ int slot_of(int k, int lane) {
  * with lowest row j from lane j on, and before it those with lowest row 32 - j. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan,
-                                                    const ConstantColumn &p, Tile *tile, int first,
-                                                    int warp, int warps) {
+                                                    const ConstantColumn &p, const Near &near,
+                                                    Tile *tile, int first, int warp, int warps) {
   const int lane = threadIdx.x % 32;
   for (int j = warp; j < 17; j += warps) {
     const int low = lane >= j ? j : 32 - j, high = lane >= j ? lane : low + lane;
@@ -157,8 +173,8 @@ static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan,
     const int32_t cost = own.cost + p.own[OBJECT];
     if (high < 32)
       tile->at[slot_of(low, high)] = {
-          cost, cost + gravity_of<IS_NEAR>(plan, own.mu - p.begin[bottom].ground), own.mu,
-          (int32_t)(plan.ordering.beta >> 12) * own.mu + (plan.ordering.alpha << 8)};
+          cost, cost + gravity_of<IS_NEAR>(plan, near, own.mu - p.begin[bottom].ground), own.mu,
+          near.beta * own.mu + near.alpha};
   }
 }
 
@@ -183,11 +199,12 @@ static __device__ __forceinline__ uint16_t flat_link(const RvStixelsPlan &plan,
 
 template <bool IS_NEAR>
 static __device__ __forceinline__ uint16_t object_link(const RvStixelsPlan &plan,
-                                                       const ConstantColumn &p, int bottom,
-                                                       int mu) {
+                                                       const ConstantColumn &p, const Near &near,
+                                                       int bottom, int mu) {
   const Below from = p.begin[bottom].below;
-  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, mu - p.begin[bottom].ground);
-  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, mu - from.mu);
+  const int32_t a =
+      from.from[GROUND] + gravity_of<IS_NEAR>(plan, near, mu - p.begin[bottom].ground);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, near, mu - from.mu);
   return (uint16_t)(bottom | least_of(a, b, from.from[SKY]) << 14);
 }
 
@@ -223,11 +240,6 @@ static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan, 
   const int32_t above_object = last.from[OBJECT] + ordering_at<IS_NEAR>(plan, step, beta, last.mu);
   return rv_min(rv_min(above_object, last.from[SKY]) + step.cost,
                 last.from[GROUND] + step.on_ground);
-}
-
-/* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
-static __device__ __forceinline__ int32_t held(int32_t value) {
-  return __shfl_sync(RV_WARP, value, 0);
 }
 
 namespace {
@@ -351,12 +363,12 @@ static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &
 
 /* When all rows are resolved: finds the predecessors of the best stixels of each row. */
 template <bool IS_NEAR>
-static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan,
-                                                const ConstantColumn &p) {
+static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan, const ConstantColumn &p,
+                                                const Near &near) {
   for (int v = threadIdx.x; v < plan.rows; v += THREADS) {
     const Links ends = p.ending[v];
     p.ending[v] = {{flat_link(plan, p, GROUND, ends.at[0]),
-                    object_link<IS_NEAR>(plan, p, ends.at[1], p.begin[v + 1].below.mu),
+                    object_link<IS_NEAR>(plan, p, near, ends.at[1], p.begin[v + 1].below.mu),
                     flat_link(plan, p, SKY, ends.at[2]), 0}};
   }
   __syncthreads();
@@ -364,21 +376,24 @@ static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan,
 
 /* Tries objects that end above the tile that is being resolved and start below it. The tries are
  * distributed equally over all tiles, nearest top rows first, because the first tiles have few of
- * their own and the last ones many. The best of each tile so far are in local memory. */
+ * their own and the last ones many. The best of each tile so far are in local memory; `tried` of a
+ * tile is in the lane of its number. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void try_ahead(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                                 int tile, int worker, Best *best,
-                                                 uint16_t *tried) {
-  const int tiles = rv_div_up(plan.rows, 32);
+                                                 const Near &near, int rows, int tiles, int tile,
+                                                 int worker, Best *best, int tried) {
+  const int below = 32 * tile;
   int left = 16 * (tiles - 1);
 #pragma unroll 1
   for (int at = tile + 1; at < tiles; at++) {
-    const int begin = tried[at], end = at == tile + 1 ? 32 * tile : rv_min(32 * tile, begin + left);
+    const int begin = __shfl_sync(RV_WARP, tried, at);
+    const int end = at == tile + 1 ? below : rv_min(below, begin + left);
     if (begin < end) {
       Best found = {RV_STIXELS_INFINITE - p.own[SKY], 0};
       const Best before = best[at];
-      try_below<IS_NEAR, 3>(plan, p, 32 * at, begin + worker, end, WORKERS, &found);
-      best[at] = found.cost < before.cost ? found : before;
+      try_below<IS_NEAR, 3>(plan, p, near, rows, 32 * at, begin + worker, end, WORKERS, &found);
+      if (found.cost < before.cost)
+        best[at] = found;
     }
     left -= end - begin;
     if (left <= 0)
@@ -411,7 +426,8 @@ static __device__ __forceinline__ void
 resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *shared) {
   __shared__ uint16_t tried[TILES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int worker = worker_of(warp), tiles = rv_div_up(plan.rows, 32);
+  const int worker = worker_of(warp), rows = held(plan.rows), tiles = rv_div_up(rows, 32);
+  const Near near = near_of(plan);
   Chain chain = chain_of(plan, p);
   Best ahead[TILES];
 #pragma unroll 1
@@ -419,31 +435,31 @@ resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *
     ahead[k] = {RV_STIXELS_INFINITE - p.own[SKY], 0};
   if (threadIdx.x < TILES)
     tried[threadIdx.x] = 0;
-  compute_tile<IS_NEAR>(plan, p, &shared->tiles[0], 0, warp, WARPS);
+  compute_tile<IS_NEAR>(plan, p, near, &shared->tiles[0], 0, warp, WARPS);
   __syncthreads();
 #pragma unroll 1
   for (int tile = 0; tile < tiles; tile++) {
     const int first = 32 * tile, next = first + 32;
-    const bool is_worker = next < plan.rows && worker >= 0;
+    const bool is_worker = next < rows && worker >= 0;
     Best best = {0, 0};
     if (warp == 0) {
       resolve<IS_NEAR>(plan, p, shared, first, &chain);
     } else if (is_worker) {
-      compute_tile<IS_NEAR>(plan, p, &shared->tiles[(tile + 1) % 2], next, worker, WORKERS);
-      try_ahead<IS_NEAR>(plan, p, tile, worker, ahead, tried);
+      compute_tile<IS_NEAR>(plan, p, near, &shared->tiles[(tile + 1) % 2], next, worker, WORKERS);
+      try_ahead<IS_NEAR>(plan, p, near, rows, tiles, tile, worker, ahead, tried[lane]);
       best = ahead[tile + 1];
     }
     __syncthreads();
     if (is_worker) {
       if (threadIdx.x == THREADS - 1)
         note_tried(plan, tile, tried);
-      try_below<IS_NEAR, 3>(plan, p, next, first + worker, next, WORKERS, &best);
+      try_below<IS_NEAR, 3>(plan, p, near, rows, next, first + worker, next, WORKERS, &best);
       shared->parts[worker][0][lane] = best.cost;
       shared->parts[worker][1][lane] = best.bottom;
     }
     __syncthreads();
   }
-  link_all<IS_NEAR>(plan, p);
+  link_all<IS_NEAR>(plan, p, near);
 }
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
@@ -465,7 +481,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   p.begin = (Begin *)(shared + 1);
   p.flat = (int2 *)(p.begin + padded(plan.rows));
   p.links = shared->list;
-  p.pitch = RESIDENT ? (plan.rows + 1) | 1 : rv_stixels_pitch(plan.rows);
+  p.pitch = held(RESIDENT ? (plan.rows + 1) | 1 : rv_stixels_pitch(plan.rows));
   int32_t *steps = RESIDENT ? (int32_t *)(p.flat + padded(plan.rows))
                             : work.steps + x * p.pitch * (plan.config.max_disparity + 1);
   p.steps = steps;
@@ -477,16 +493,20 @@ static __global__ void __launch_bounds__(THREADS, 1)
     p.bias[k] = p.own[k] - p.own[SKY];
   for (int v = threadIdx.x; v < plan.rows && out.list.cuts; v += THREADS)
     out.list.cuts[x * rows + v] = RV_STIXELS_CUT_SURE;
-  int is_full = 1;
+  int is_full = 1, low = RV_STIXELS_INFINITE, high = 0;
   for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
     const RvStixelsCell cell = v < plan.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
     p.begin[v].cell = cell;
     is_full = is_full && (cell.weight == 0 || cell.confidence == 255);
     if (cell.weight) {
       const int px = rv_max(rv_stixels_nearest(16 * cell.disparity), 1);
-      atomicMin(&range.low, px);
-      atomicMax(&range.high, px);
+      low = rv_min(low, px), high = rv_max(high, px);
     }
+  }
+  low = rv_warp_min(low), high = rv_warp_max(high);
+  if (threadIdx.x % 32 == 0 && high > 0) {
+    atomicMin(&range.low, low);
+    atomicMax(&range.high, high);
   }
 #pragma unroll
   for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += THREADS)

@@ -7,6 +7,7 @@
 #define LINES RV_STIXELS_HORIZONS /* of a block: neighbors, so that they read neighboring bins */
 #define PARTS 8                   /* of the rows, at most: a block has LINES threads for each */
 #define THREADS (LINES * PARTS)
+#define BATCH 16 /* rows whose votes are loaded together */
 
 /* Score of a line in rows begin .. end - 1. Its px in each row follows from that of the row below
  * by a running division, as in the CPU engine. */
@@ -16,12 +17,19 @@ static __device__ __forceinline__ int score_of(const RvStixelsPlan &plan, const 
   const int fall = 64 * bottom / horizon, rest = 64 * bottom - fall * horizon;
   const int numerator = rv_max(bottom * (horizon - 64 * begin) + horizon / 2, 0); /* below 2^31 */
   int px = numerator / horizon, left = numerator - px * horizon, score = 0;
-#pragma unroll 8
-  for (int v = begin; v < end; v++) {
-    score += px >= 2 ? votes[v * bins + px] : 0;
-    left -= rest;
-    px = rv_max(px - fall - (left < 0), 0);
-    left += left < 0 ? horizon : 0;
+#pragma unroll 1
+  for (int v = begin; v < end; v += BATCH) {
+    uint16_t found[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+      found[i] = px >= 2 && v + i < end ? votes[(v + i) * bins + px] : 0;
+      left -= rest;
+      px = rv_max(px - fall - (left < 0), 0);
+      left += left < 0 ? horizon : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+      score += found[i];
   }
   return score;
 }
