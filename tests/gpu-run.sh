@@ -67,55 +67,68 @@ run() {
   return "$status"
 }
 
+# Both seeds and the contract at once: much of the time is the CPU engine's.
 part_parity() {
-  local seed status=0
+  local seed status=0 jobs=()
   for seed in 1 random; do
-    run 200 "$bundle/bin/rvcheck" --engine cuda --seed "$seed" || status=1
-    grep -E '^(rvcheck: |FAIL|did not)' "$log" | grep -v 'CUDA: ' >>"$work/parity"
+    (
+      log=$work/log-seed-$seed
+      run 300 "$bundle/bin/rvcheck" --engine cuda --seed "$seed"
+      status=$?
+      grep -E '^(rvcheck: |FAIL|did not)' "$log" | grep -v 'CUDA: ' >"$work/parity-$seed"
+      exit "$status"
+    ) >"$work/screen-$seed" &
+    jobs+=($!)
   done
-  run 60 "$bundle/bin/contract" --engine cuda || status=1
-  grep -E '^(contract|FAIL)' "$log" >>"$work/parity"
+  run 120 "$bundle/bin/contract" --engine cuda || status=1
+  grep -E '^(contract|FAIL)' "$log" >"$work/parity-contract"
+  for seed in "${jobs[@]}"; do
+    wait "$seed" || status=1
+  done
+  cat "$work"/screen-{1,random}
+  cat "$work"/parity-{1,random,contract} >"$work/parity"
   return "$status"
 }
 
-# sanitize_with TOOL END: one tool over all of rvcheck --small until second END of this script; writes
-# $work/sanitize-TOOL. The race check is slow: an algorithm at a time, so that a slow one does not
-# hide the others.
+# sanitize_with TOOL END [ALGORITHM]: one tool over all of rvcheck --small, or an algorithm of it, until
+# second END of this script; writes $work/sanitize-TOOL[-ALGORITHM].
 sanitize_with() {
-  local tool=$1 end=$2 options=() groups=("") group most=200 status=0 s left
+  local tool=$1 end=$2 name=${3:-} options=() s left most=300
+  local log=$work/log-$tool-$name
   [ "$tool" != memcheck ] || options=(--leak-check full)
-  [ "$tool" != racecheck ] || mapfile -t groups < <(sed -n 's/^RV_[A-Z]*(\(.*\))/\1/p' "$root/cuda/algorithms.def")
-  for group in "${groups[@]}"; do
-    left=$((end - SECONDS))
-    [ "$left" -gt 0 ] || {
-      echo "$tool: NOT RUN, no time left${group:+ for $group}"
-      status=1
-      continue
-    }
-    run "$((left < most ? left : most))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
-      --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${group:+--only "$group"} >/dev/null
-    s=$?
-    [ "$s" = 0 ] || status=1
-    [ "$s" = 0 ] && echo "$tool: clean${group:+ on $group}" || echo "$tool: NOT CLEAN (exit $s)${group:+ on $group}"
-    grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$log" | sed "s/^=* */$tool: /"
-    [ "$s" = 0 ] || grep -E '^=========' "$log" | head -n 20 | sed "s/^/$tool: /"
-  done >"$work/sanitize-$tool"
-  return "$status"
+  left=$((end - SECONDS))
+  [ "$left" -gt 0 ] || {
+    echo "$tool: NOT RUN, no time left${name:+ for $name}"
+    return 1
+  }
+  run "$((left < most ? left : most))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+    --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${name:+--only "$name"} >/dev/null
+  s=$?
+  [ "$s" = 0 ] && echo "$tool: clean${name:+ on $name}" || echo "$tool: NOT CLEAN (exit $s)${name:+ on $name}"
+  grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$log" | sed "s/^=* */$tool: /"
+  [ "$s" = 0 ] || grep -E '^=========' "$log" | head -n 20 | sed "s/^/$tool: /"
+  return "$s"
 }
 
-# The race check runs beside the others: each leaves the GPU idle for most of its time.
+# The race check is slow: an algorithm at a time, in turn, so that a slow one does not hide the others. It
+# runs beside the other tools: each leaves the GPU idle for most of its time.
 part_sanitize() {
-  local tool status=0 end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
+  local tool name names status=0 end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450})) jobs=() job
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
   }
-  (log=$work/log-race; sanitize_with racecheck "$end") &
-  local race=$!
+  mapfile -t names < <(sed -n 's/^RV_[A-Z]*(\(.*\))/\1/p' "$root/cuda/algorithms.def")
   for tool in memcheck initcheck synccheck; do
-    sanitize_with "$tool" "$end" || status=1
+    sanitize_with "$tool" "$end" >"$work/sanitize-$tool" &
+    jobs+=($!)
   done
-  wait "$race" || status=1
+  for name in "${names[@]}"; do
+    sanitize_with racecheck "$end" "$name" || status=1
+  done >"$work/sanitize-racecheck"
+  for job in "${jobs[@]}"; do
+    wait "$job" || status=1
+  done
   cat "$work"/sanitize-{memcheck,racecheck,initcheck,synccheck} | tee "$work/sanitize"
   return "$status"
 }

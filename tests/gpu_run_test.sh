@@ -36,7 +36,7 @@ program "$work/path/compute-sanitizer" <<'E2'
 [ -z "${PRETEND_TWO:-}" ] || [ "${CUDA_VISIBLE_DEVICES:-}" = 1 ] || { echo "========= on the wrong GPU"; exit 9; }
 case ${PRETEND_HAZARD:-}$2 in
   yesracecheck) echo "========= RACECHECK SUMMARY: 1 hazard displayed"; exit 9 ;;
-  yesinitcheck) sleep 6 ;;
+  yesinitcheck | slowracecheck) sleep 6 ;;
 esac
 echo "========= ERROR SUMMARY: 0 errors"
 E2
@@ -73,7 +73,9 @@ PRETEND_TWO=yes PRETEND_HAZARD=yes expect 1 parity sanitize -- '^\[sanitize\] FA
 PRETEND_ERROR=7 expect 1 bench -- '^\[bench\] FAILED' '^model vote mean_error=7%' '^bench sgm'
 expect 0 bench -- '^\[bench\] good'
 PRETEND_HAZARD=yes expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: NOT CLEAN \(exit 9\)' \
-  'RACECHECK SUMMARY: 1 hazard' '^initcheck: did not finish in [1-4] s' '^synccheck: NOT RUN, no time left' '^\[parity\] good' '!STALE'
+  'RACECHECK SUMMARY: 1 hazard' '^initcheck: did not finish in [1-4] s' '^synccheck: clean' '^\[parity\] good' '!STALE'
+PRETEND_HAZARD=slow expect 1 sanitize -- '^\[sanitize\] FAILED' '^racecheck: did not finish in [1-4] s' \
+  '^racecheck: NOT RUN, no time left for vote' '^memcheck: clean'
 PRETEND_FAILED=1 expect 1 parity -- '^\[parity\] FAILED' '^rvcheck: 10 checks, 1 failed'
 built_from H2
 expect 0 parity -- '^cuda-sources: H2$' '^\[parity\] good' '^\[sanitize\] STALE \(other CUDA sources\) FAILED' \
