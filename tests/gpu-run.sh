@@ -69,7 +69,7 @@ run() {
 
 # Both seeds and the contract at once: much of the time is the CPU engine's.
 part_parity() {
-  local seed status=0 jobs=()
+  local seed job status=0 jobs=()
   for seed in 1 random; do
     (
       log=$work/log-seed-$seed
@@ -82,8 +82,8 @@ part_parity() {
   done
   run 120 "$bundle/bin/contract" --engine cuda || status=1
   grep -E '^(contract|FAIL)' "$log" >"$work/parity-contract"
-  for seed in "${jobs[@]}"; do
-    wait "$seed" || status=1
+  for job in "${jobs[@]}"; do
+    wait "$job" || status=1
   done
   cat "$work"/screen-{1,random}
   cat "$work"/parity-{1,random,contract} >"$work/parity"
@@ -91,10 +91,10 @@ part_parity() {
 }
 
 # sanitize_with TOOL END [ALGORITHM]: one tool over all of rvcheck --small, or an algorithm of it, until
-# second END of this script; writes $work/sanitize-TOOL[-ALGORITHM].
+# second END of this script; prints the lines of the report.
 sanitize_with() {
   local tool=$1 end=$2 name=${3:-} options=() s left most=300
-  local log=$work/log-$tool-$name
+  local log=$work/log-$tool
   [ "$tool" != memcheck ] || options=(--leak-check full)
   left=$((end - SECONDS))
   [ "$left" -gt 0 ] || {
@@ -110,10 +110,10 @@ sanitize_with() {
   return "$s"
 }
 
-# The race check is slow: an algorithm at a time, in turn, so that a slow one does not hide the others. It
+# The race check is slow: one algorithm after the other, so that a slow one does not hide the others. It
 # runs beside the other tools: each leaves the GPU idle for most of its time.
 part_sanitize() {
-  local tool name names status=0 end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450})) jobs=() job
+  local tool name names job status=0 jobs=() end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
