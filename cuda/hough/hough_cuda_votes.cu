@@ -150,7 +150,7 @@ static __global__ void __launch_bounds__(LIST_THREADS)
 namespace {
 /* Every vote is one, bins fit 32 bits and one pass. */
 struct FastVotes {
-  static constexpr bool UNITY = true, WHOLE = true;
+  static constexpr bool UNITY = true, VALUED = false, WHOLE = true;
   struct Space {
     uint32_t c, s;
   };
@@ -162,6 +162,7 @@ struct FastVotes {
   __device__ __forceinline__ Space space(int i) const {
     return {(uint32_t)angles[i].c, (uint32_t)angles[i].s};
   }
+  __device__ __forceinline__ bool skips(const Space &, uint32_t) const { return false; }
   __device__ __forceinline__ bool test(const Space &, uint32_t) const { return true; }
   __device__ __forceinline__ int bin(const Space &a, uint32_t e) const {
     return (int)(((e & 0xffff) * a.c + (e >> 16) * a.s + k) >> shift);
@@ -172,15 +173,54 @@ struct FastVotes {
   }
 };
 
+/* The same for pixels near whose gradient the normal lies. Most of the list votes at none of the A
+ * angles of a block, which one comparison with their middle finds out. */
+template <int A> struct DirectedVotes : FastVotes {
+  static constexpr bool VALUED = true;
+  struct Space : FastVotes::Space {
+    RvHoughAngle angle;
+    float x, y;  /* the middle */
+    float limit; /* tangent of the largest angle between it and a gradient; below 0: 90 degrees */
+  };
+  int tangent, spaces;
+
+  DirectedVotes(const FastVotes &fast, int tangent, int spaces)
+      : FastVotes(fast), tangent(tangent), spaces(spaces) {}
+
+  __device__ __forceinline__ Space space(int i) const {
+    const int first = i / A * A, end = min(first + A, spaces);
+    const RvHoughAngle middle = angles[(first + end) / 2];
+    float spread = 0; /* tangent of the largest angle between the middle and one of the block */
+    for (int k = first; k < end; k++) {
+      const float x = angles[k].ux, y = angles[k].uy;
+      const float dot = x * middle.ux + y * middle.uy, cross = x * middle.uy - y * middle.ux;
+      spread = fmaxf(spread, dot > 0 ? fabsf(cross) / dot : 1e9f);
+    }
+    const float near = (float)tangent / (1 << RV_HOUGH_UNIT_LOG), below = 1 - near * spread;
+    /* A thousandth more than it is, for rounding: what votes is decided by test. */
+    const float limit = below > 0.01f ? (near + spread) / below * 1.001f + 0.001f : -1.0f;
+    return {FastVotes::space(i), angles[i], (float)middle.ux, (float)middle.uy, limit};
+  }
+  __device__ __forceinline__ bool skips(const Space &a, uint32_t value) const {
+    const float gx = (float)rv_hough_gx(value), gy = (float)rv_hough_gy(value);
+    const float cross = fabsf(gx * a.y - gy * a.x), dot = fabsf(gx * a.x + gy * a.y);
+    return a.limit >= 0 && cross > dot * a.limit;
+  }
+  __device__ __forceinline__ bool test(const Space &a, uint32_t value) const {
+    return rv_hough_is_near(&a.angle, value, tangent);
+  }
+};
+
 /* Everything else: 64 bits hold the bins of narrow plans too. */
 struct AnyVotes {
-  static constexpr bool UNITY = false, WHOLE = false;
+  static constexpr bool UNITY = false, VALUED = true, WHOLE = false;
   typedef RvHoughAngle Space;
   const RvHoughAngle *angles;
   int shift, tangent, weighted;
   HoughCandidates candidates;
 
   __device__ __forceinline__ Space space(int i) const { return angles[i]; }
+  __device__ __forceinline__ bool skips(const Space &, uint32_t) const { return false; }
   __device__ __forceinline__ bool test(const Space &a, uint32_t value) const {
     return tangent < 0 || rv_hough_is_near(&a, value, tangent);
   }
@@ -233,6 +273,12 @@ static RvVoteListShape any_shape(const RvHoughSpace *p, int processors, int has_
   return s;
 }
 
+template <int A>
+static RvStatus open_fast(RvVoteListShape *s, const RvHoughSpace *p, int shared, const RvLog *log) {
+  return p->tangent < 0 ? rv_vote_list_open<FastVotes, A>(s, shared, log)
+                        : rv_vote_list_open<DirectedVotes<A>, A>(s, shared, log);
+}
+
 RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughPlan *plan) {
   const RvHoughSpace *p = &plan->space;
   const RvLog *log = &plan->config.log;
@@ -242,17 +288,17 @@ RvStatus hough_cuda_votes_open(HoughCuda *work, const RvHoughPlan *plan) {
   work->processors = device.processors;
   work->is_early = device.overlaps;
   RvVoteListShape *s = &work->shape;
-  work->is_fast = !p->is_wide && !work->values && work->stride <= shared / (int)sizeof(uint32_t);
+  work->is_fast = !p->is_wide && !p->weighted && work->stride <= shared / (int)sizeof(uint32_t);
   if (!work->is_fast) {
     *s = any_shape(p, work->processors, device.overlaps, shared);
     return s->group == 1 ? rv_vote_list_open<AnyVotes, 1>(s, shared, log)
                          : rv_vote_list_open<AnyVotes, ANY_GROUP>(s, shared, log);
   }
   *s = fast_shape(p, work->processors, device.overlaps, shared);
-  return s->group == 6   ? rv_vote_list_open<FastVotes, 6>(s, shared, log)
-         : s->group == 3 ? rv_vote_list_open<FastVotes, 3>(s, shared, log)
-         : s->group == 2 ? rv_vote_list_open<FastVotes, 2>(s, shared, log)
-                         : rv_vote_list_open<FastVotes, 1>(s, shared, log);
+  return s->group == 6   ? open_fast<6>(s, p, shared, log)
+         : s->group == 3 ? open_fast<3>(s, p, shared, log)
+         : s->group == 2 ? open_fast<2>(s, p, shared, log)
+                         : open_fast<1>(s, p, shared, log);
 }
 
 template <class F, int A>
@@ -262,6 +308,14 @@ static RvStatus cast(const HoughCuda *work, const F &f, const RvHoughJob *job) {
                            (unsigned)(p->width * p->height)};
   return rv_vote_list_launch<F, A>(f, list, work->shape, work->bins, job->stream, work->is_early,
                                    &job->plan->config.log);
+}
+
+template <int A>
+static RvStatus cast_fast(const HoughCuda *work, const FastVotes &f, const RvHoughJob *job) {
+  const RvHoughSpace *p = &job->plan->space;
+  return p->tangent < 0
+             ? cast<FastVotes, A>(work, f, job)
+             : cast<DirectedVotes<A>, A>(work, DirectedVotes<A>(f, p->tangent, p->angles), job);
 }
 
 static RvStatus cast_votes(const HoughCuda *work, const RvHoughJob *job) {
@@ -275,10 +329,10 @@ static RvStatus cast_votes(const HoughCuda *work, const RvHoughJob *job) {
   }
   const uint32_t k = (uint32_t)(2 * p->rho_zero + 1) << (p->shift - 1);
   const FastVotes f = {work->angles, k, p->shift, candidates};
-  return group == 6   ? cast<FastVotes, 6>(work, f, job)
-         : group == 3 ? cast<FastVotes, 3>(work, f, job)
-         : group == 2 ? cast<FastVotes, 2>(work, f, job)
-                      : cast<FastVotes, 1>(work, f, job);
+  return group == 6   ? cast_fast<6>(work, f, job)
+         : group == 3 ? cast_fast<3>(work, f, job)
+         : group == 2 ? cast_fast<2>(work, f, job)
+                      : cast_fast<1>(work, f, job);
 }
 
 RvStatus hough_cuda_votes(void *memory, RvHoughJob *job) {

@@ -12,7 +12,7 @@ static_assert(ROW_THREADS == RV_GROUND_BINS, "one thread per bin of the profile"
 
 namespace {
 struct LanesVotes {
-  static constexpr bool UNITY = false, WHOLE = false;
+  static constexpr bool UNITY = false, VALUED = true, WHOLE = false;
   typedef RvLanesSpace Space;
   int kappas;
   int32_t psi[RV_LANES_PSIS], kappa[RV_LANES_KAPPAS];
@@ -20,7 +20,8 @@ struct LanesVotes {
   __device__ __forceinline__ Space space(int i) const {
     return {psi[i / kappas], kappa[i % kappas]};
   }
-  __device__ __forceinline__ bool test(const Space &, uint32_t value) const { return value != 0; }
+  __device__ __forceinline__ bool skips(const Space &, uint32_t value) const { return value == 0; }
+  __device__ __forceinline__ bool test(const Space &, uint32_t) const { return true; }
   __device__ __forceinline__ int bin(const Space &s, uint32_t point) const {
     return rv_lanes_bin(s, point);
   }
@@ -72,15 +73,25 @@ static RvStatus reset(void *memory, const RvLanesJob *job) {
 
 /* --- Rows ------------------------------------------------------------------------------------ */
 
-/* q of a row in 1/256 px at the axis, one warp. */
+/* q of three rows in 1/256 px at the axis, `half` apart and the middle one at `at`, one warp: lane 0
+ * gets that of the middle one, lanes 1 and 2 those of the others. */
 static __device__ int q_of(const RvLanesPlan &p, const RvLanesView &view, const int32_t *bin_rows,
-                           int bin, int row) {
+                           int bin, int at, int half) {
+  const int lane = rv_lane(), row = at + (lane == 1 ? -half : lane == 2 ? half : 0);
   if (p.is_camera)
     return rv_lanes_below(view.horizon, row);
-  int k = -1;
-  for (int i = rv_lane(); i < RV_GROUND_BINS; i += 32)
-    k = bin_rows[i] <= row ? i : k;
-  return rv_lanes_cross(&view, bin_rows, bin, rv_warp_max(k), row);
+  int k[3] = {-1, -1, -1};
+#pragma unroll
+  for (int i = lane; i < RV_GROUND_BINS; i += 32) {
+    const int bin_row = bin_rows[i];
+    k[0] = bin_row <= at ? i : k[0];
+    k[1] = bin_row <= at - half ? i : k[1];
+    k[2] = bin_row <= at + half ? i : k[2];
+  }
+#pragma unroll
+  for (int i = 0; i < 3; i++)
+    k[i] = rv_warp_max(k[i]);
+  return rv_lanes_cross(&view, bin_rows, bin, lane == 1 ? k[1] : lane == 2 ? k[2] : k[0], row);
 }
 
 static __global__ void __launch_bounds__(ROW_THREADS)
@@ -100,13 +111,8 @@ static __global__ void __launch_bounds__(ROW_THREADS)
   const int y = (blockIdx.x * ROW_THREADS + threadIdx.x) / 32;
   if (y >= p.rows)
     return;
-  const int at = 256 * y * p.stride, half = 128 * p.stride;
-  int q = 0, above = 0, below = 0;
-  if (view.height) {
-    q = q_of(p, view, bin_rows, bin, at);
-    above = q_of(p, view, bin_rows, bin, at - half);
-    below = q_of(p, view, bin_rows, bin, at + half);
-  }
+  const int q = view.height ? q_of(p, view, bin_rows, bin, 256 * y * p.stride, 128 * p.stride) : 0;
+  const int above = __shfl_sync(RV_WARP, q, 1), below = __shfl_sync(RV_WARP, q, 2);
   if (rv_lane() == 0)
     w.rows[y] = rv_lanes_row(&p, q, above, below);
 }

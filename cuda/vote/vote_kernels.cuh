@@ -113,16 +113,17 @@ static __device__ void rv_vote_list_out(const F &f, const uint32_t *bins, const 
 #endif
 }
 
-/* The votes of element number `i`, `e`. */
+/* The votes of element `e` with value `v`. */
 template <class F, int A>
 static __device__ __forceinline__ void
-rv_vote_list_cast(const F &f, const typename F::Space (&space)[A], const RvVoteList &list,
-                  unsigned i, uint32_t e, uint32_t *bins, int base, int count, int stretch) {
-  const uint32_t v = F::UNITY || !list.values ? 0 : __ldcg(&list.values[i]);
+rv_vote_list_cast(const F &f, const typename F::Space (&space)[A], uint32_t e, uint32_t v,
+                  uint32_t *bins, int base, int count, int stretch) {
   const int copy = (int)threadIdx.x % stretch;
+  if (F::VALUED && f.skips(space[0], v))
+    return;
 #pragma unroll
   for (int a = 0; a < A; a++) {
-    if (!F::UNITY && !f.test(space[a], v))
+    if (F::VALUED && !f.test(space[a], v))
       continue;
     const int b = f.bin(space[a], e) - base;
     if (F::WHOLE || (unsigned)b < (unsigned)count)
@@ -130,10 +131,17 @@ rv_vote_list_cast(const F &f, const typename F::Space (&space)[A], const RvVoteL
   }
 }
 
+/* Entry `i` of points or values, the last one of the room when there is none; 0 without values. */
+static __device__ __forceinline__ uint32_t rv_vote_list_at(const RvVoteList &list,
+                                                           const uint32_t *entries, unsigned i) {
+  return entries ? __ldcg(&entries[min(i, list.room - 1)]) : 0;
+}
+
 /* F: `Space space(int index)`, and for an element and its value `bool test(space, value)`,
- * `int bin(space, element)`, `uint32_t value(space, value)`; UNITY: every vote is one; WHOLE: there
- * is one pass; `sums(word, uint4)` sees four sums that start at `word` of `out`, or 0 behind the
- * end, with all 32 lanes of the warp on quads in a row.
+ * `int bin(space, element)`, `uint32_t value(space, value)`, `bool skips(space, value)`: it has no
+ * vote in the group of A spaces that this one is in; UNITY: every vote is one; VALUED: values are
+ * read and elements tested; WHOLE: there is one pass; `sums(word, uint4)` sees four sums that start
+ * at `word` of `out`, or 0 behind the end, with all 32 lanes of the warp on quads in a row.
  * The list is dealt to the parts in hands of a block's threads, so that the first elements can be
  * asked for before their number is known. */
 template <class F, int A>
@@ -155,10 +163,13 @@ static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
   rv_launch_wait();
   rv_launch_next();
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  uint32_t ahead[RV_VOTE_LIST_AHEAD];
+  const uint32_t *values = F::VALUED ? list.values : NULL;
+  uint32_t ahead[RV_VOTE_LIST_AHEAD], valued[RV_VOTE_LIST_AHEAD];
 #pragma unroll
-  for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++)
-    ahead[n] = __ldcg(&list.points[min(i + n * step, list.room - 1)]);
+  for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++) {
+    ahead[n] = rv_vote_list_at(list, list.points, i + n * step);
+    valued[n] = rv_vote_list_at(list, values, i + n * step);
+  }
   const unsigned points = __ldcg(list.count);
   __syncthreads();
   /* Rounds in which every thread of the block has RV_VOTE_LIST_AHEAD elements, then the rest. */
@@ -166,15 +177,16 @@ static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
   for (rounds /= RV_VOTE_LIST_AHEAD; rounds > 0; rounds--) {
 #pragma unroll
     for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++, i += step) {
-      const uint32_t e = ahead[n];
-      ahead[n] = __ldcg(&list.points[min(i + RV_VOTE_LIST_AHEAD * step, list.room - 1)]);
-      rv_vote_list_cast<F, A>(f, space, list, i, e, bins, base, count, stretch);
+      const uint32_t e = ahead[n], v = valued[n];
+      ahead[n] = rv_vote_list_at(list, list.points, i + RV_VOTE_LIST_AHEAD * step);
+      valued[n] = rv_vote_list_at(list, values, i + RV_VOTE_LIST_AHEAD * step);
+      rv_vote_list_cast<F, A>(f, space, e, v, bins, base, count, stretch);
     }
   }
 #pragma unroll
   for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++)
     if (i + n * step < points)
-      rv_vote_list_cast<F, A>(f, space, list, i + n * step, ahead[n], bins, base, count, stretch);
+      rv_vote_list_cast<F, A>(f, space, ahead[n], valued[n], bins, base, count, stretch);
   rv_vote_list_out<F, A>(f, bins, s, base, count, out);
 }
 
