@@ -16,7 +16,7 @@ constexpr unsigned ALL = 0xffffffffu;
 
 /* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are
  * split to the end by a thread each. */
-constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 32; /* as a rule, and where memory is short */
+constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 15; /* as a rule, and where memory is short */
 /* Warps that split the short segments left at the end: few of them, so that these rarely wait for
  * each other, but not so few that the lanes of one do. */
 constexpr int SHORT_WARPS = 16;
@@ -118,45 +118,67 @@ static __device__ __forceinline__ void mark_cut(const Block &b, const RdpArgs &a
 
 /* --- Short segments -------------------------------------------------------------------------- */
 
-/* One short segment and everything it is cut into, by a thread. What waits is at most 32 rows
- * and levels away from the segment, so that an entry fits 16 bits. */
-static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs &a, Item item) {
-  const int begin = item & 0xffff, column = item >> 32 & 0xff, top = (int)(item >> 40);
-  const uint16_t *d = b.values + column * a.shape.pitch + begin;
-  uint16_t waits[SMALL_ROWS_MAX];
-  int waiting = 0, first = 0, last = (int)(item >> 16 & 0xffff) - begin, depth = top, deepest = top;
-  for (;;) {
-    const int length = last - first, from = d[first], rise = d[last] - from;
-    unsigned best = 0;
-    int at = first;
-    if (depth < a.limit.depth) {
-#pragma unroll 4
-      for (int k = 1; k < length; k++) {
-        const int value = d[first + k];
-        const unsigned e = rv_rdp_deviation(rise, k, value - from, length);
-        if (value != 0 && e > best) {
-          best = e;
-          at = first + k;
-        }
-      }
-    }
-    if (best > 0 && rv_rdp_above(best, length, rise, &a.limit)) {
-      mark_cut(b, a, column, begin + at);
-      depth++;
-      deepest = max(deepest, depth);
-      waits[waiting++] = (uint16_t)(last | (depth - top) << 8);
-      last = at;
-    } else {
-      if (waiting == 0)
-        break;
-      const int next = waits[--waiting];
-      first = last;
-      last = next & 0xff;
-      depth = top + (next >> 8);
+/* The row farthest from the short segment of `length` rows at d: its deviation times 16, plus 15
+ * less its rows below the first, so that the topmost of equal ones is the largest. No deviation is
+ * above 65535 * SMALL_ROWS_MAX. */
+static __device__ __forceinline__ unsigned search_short(const uint16_t *d, int length, int rise) {
+  constexpr int FLIGHT = 4; /* rows loaded at once */
+  const int from = d[0];
+  unsigned best = 0;
+#pragma unroll 1
+  for (int begin = 1; begin < length; begin += FLIGHT) {
+#pragma unroll
+    for (int j = 0; j < FLIGHT; j++) {
+      const int k = begin + j, value = k < length ? d[k] : 0;
+      const unsigned e = rv_rdp_deviation(rise * 16, k, value - from, length * 16);
+      if (value != 0)
+        best = max(e + (unsigned)(15 - k), best);
     }
   }
-  if (deepest > top)
+  return best;
+}
+
+/* A short segment of each lane, or 0, and everything they are cut into, by a warp in step: each
+ * lane takes one segment at a time. Rows count from the item's first; what a lane still has to look
+ * at lies between neighboring bits of `ends` from the first of `open` on, and its depth below the
+ * item's is kept in four bits of its last row. */
+static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs &a, Item item) {
+  const int begin = item & 0xffff, rows = (int)(item >> 16 & 0xffff) - begin;
+  const int column = item >> 32 & 0xff, top = (int)(item >> 40);
+  const uint16_t *values = b.values + column * a.shape.pitch + begin;
+  uint32_t ends = 1u | 1u << rows, open = (1u << rows) - 1;
+  unsigned long long depths = 0;
+  int deepest = top;
+  for (;;) {
+    const uint32_t begins = ends & ~(ends >> 1) & open; /* of segments with inner rows */
+    if (!__any_sync(ALL, begins != 0))
+      break;
+    if (begins != 0) {
+      const int first = __ffs((int)begins) - 1;
+      const int last = __ffs((int)(ends & rv_rdp_after(first))) - 1;
+      const int length = last - first, rise = values[last] - values[first];
+      const int depth = (int)(depths >> 4 * last & 15);
+      const unsigned farthest = search_short(values + first, length, rise);
+      if (top + depth < a.limit.depth && rv_rdp_above(farthest >> 4, length, rise, &a.limit)) {
+        const int at = first + 15 - (int)(farthest & 15);
+        ends |= 1u << at;
+        depths += (unsigned long long)(depth + 1) << 4 * at | 1ull << 4 * last;
+        deepest = max(deepest, top + depth + 1);
+      } else {
+        open &= rv_rdp_from(last);
+      }
+    }
+    __syncwarp();
+  }
+  if (deepest > top) {
+    const int bit = begin & 31;
+    const uint32_t cuts = ends & ((1u << rows) - 2);
+    uint32_t *cut = b.cut + column * a.shape.word_pitch + (begin >> 5);
+    atomicOr(cut, cuts << bit);
+    if (cuts >> (31 - bit) > 1)
+      atomicOr(cut + 1, cuts >> (31 - bit) >> 1);
     atomicMax(&b.s->levels[column], deepest);
+  }
 }
 
 namespace {
@@ -173,7 +195,6 @@ static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs 
     shorts->item = item;
   if (++shorts->count == 32) { /* no lane idles */
     split_short(b, a, shorts->item);
-    __syncwarp();
     shorts->count = 0;
   }
 }
@@ -189,9 +210,10 @@ static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArg
   if (lane < shorts.count)
     b.s->small_items[at + lane] = shorts.item;
   __syncthreads();
-  for (int own = lane * SHORT_WARPS + warp; warp < SHORT_WARPS && own < b.s->small;
-       own += 32 * SHORT_WARPS)
-    split_short(b, a, b.s->small_items[own]);
+  for (int first = warp; warp < SHORT_WARPS && first < b.s->small; first += 32 * SHORT_WARPS) {
+    const int own = first + lane * SHORT_WARPS;
+    split_short(b, a, own < b.s->small ? b.s->small_items[own] : 0);
+  }
 }
 
 /* --- Long segments --------------------------------------------------------------------------- */

@@ -177,7 +177,7 @@ static __device__ __forceinline__ void split_whole(const Block &b, const RdpArgs
   follow(b, a, first, last, column, 1, farthest, shorts, lane);
 }
 
-/* RV_RDP_BREAK: one piece for each run of valid rows; a thread cuts the short ones at once. */
+/* RV_RDP_BREAK: one piece for each run of valid rows; the short ones are cut at once. */
 static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs &a, int columns) {
   const int words = a.shape.words;
   find_valid(b, a, columns);
@@ -195,16 +195,22 @@ static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs 
     }
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < columns * words; i += THREADS) {
-    const int column = i / words, word = i % words;
-    unsigned bits = b.first[column * a.shape.word_pitch + word];
-    for (; bits; bits &= bits - 1) {
-      const int row = word * 32 + __ffs((int)bits) - 1, end = run_end(b, a, column, row);
-      const Item item = item_of(row, end, column, 1);
-      if (end - row > max(a.shape.small_rows, SMALL_ROWS_MAX / 2))
-        push(b, item);
-      else if (end - row >= 2)
-        split_short(b, a, item);
+  for (int base = 0; base < columns * words; base += THREADS) {
+    const int i = base + (int)threadIdx.x, column = i / words, word = i % words;
+    uint32_t bits = i < columns * words ? b.first[column * a.shape.word_pitch + word] : 0;
+    while (__any_sync(ALL, bits != 0)) {
+      Item item = 0;
+      if (bits) {
+        const int row = word * 32 + __ffs((int)bits) - 1, end = run_end(b, a, column, row);
+        bits &= bits - 1;
+        if (end - row >= 2)
+          item = item_of(row, end, column, 1);
+        if (end - row > a.shape.small_rows) {
+          push(b, item);
+          item = 0;
+        }
+      }
+      split_short(b, a, item);
     }
   }
   __syncthreads();
