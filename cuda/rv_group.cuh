@@ -42,6 +42,48 @@ template <class T> static __device__ __forceinline__ T rv_warp_max(T v) {
   return v;
 }
 
+/* The same for 32 bits, as one operation. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+static __device__ __forceinline__ int rv_warp_sum(int v) {
+  return __reduce_add_sync(RV_WARP, v);
+}
+static __device__ __forceinline__ unsigned rv_warp_sum(unsigned v) {
+  return __reduce_add_sync(RV_WARP, v);
+}
+static __device__ __forceinline__ int rv_warp_min(int v) {
+  return __reduce_min_sync(RV_WARP, v);
+}
+static __device__ __forceinline__ unsigned rv_warp_min(unsigned v) {
+  return __reduce_min_sync(RV_WARP, v);
+}
+static __device__ __forceinline__ int rv_warp_max(int v) {
+  return __reduce_max_sync(RV_WARP, v);
+}
+static __device__ __forceinline__ unsigned rv_warp_max(unsigned v) {
+  return __reduce_max_sync(RV_WARP, v);
+}
+#endif
+
+/* Sums of eight values of the warp: each step halves lanes and values. Lanes 4 k to 4 k + 3 return
+ * that of value k. */
+template <class T> static __device__ __forceinline__ T rv_warp_sums8(const T *values) {
+  T v[8];
+#pragma unroll
+  for (int k = 0; k < 8; k++)
+    v[k] = values[k];
+#pragma unroll
+  for (int half = 4; half > 0; half /= 2) {
+    const bool is_upper = rv_lane() & (4 * half);
+#pragma unroll
+    for (int k = 0; k < half; k++) {
+      const T kept = is_upper ? v[k + half] : v[k], sent = is_upper ? v[k] : v[k + half];
+      v[k] = kept + __shfl_xor_sync(RV_WARP, sent, 4 * half);
+    }
+  }
+  v[0] += __shfl_xor_sync(RV_WARP, v[0], 2);
+  return v[0] + __shfl_xor_sync(RV_WARP, v[0], 1);
+}
+
 /* The cluster of this block, from compute capability 9.0 on: rank of the block, number of blocks,
  * barrier, and the same variable of shared memory in another block. The intrinsics that
  * cooperative_groups.h calls: that header is two thirds of what a file with it compiles. */

@@ -36,13 +36,13 @@
 #include "common/gstrvground.h"
 #include "convert/convert.h"
 #include "lanes/lanes.h"
+#include "road/road.h"
 #include "rv_host.h"
 
 #define GST_CAT_DEFAULT gst_rv_transform_category(GST_RV_TRANSFORM(self))
 
 #define RANGE 128 /* px, of disparities that do not state it */
 #define VALUES (2 * RV_LANES_POINTS)
-#define PATCH_LEAST 2 /* px, of a road */
 
 /* bits of gst_rv_transform_once; a disparity takes two */
 enum { ONCE_DISPARITY, ONCE_CAMERA = ONCE_DISPARITY + 2, ONCE_SIZE };
@@ -160,7 +160,7 @@ static RvStatus configure(GstRvTransform *base, const GstRvExecContext *work) {
 
 /* Patches of the largest road of the size of the frame. */
 static gsize patches_most(const RvLanesConfig *config) {
-  return (gsize)(config->width / PATCH_LEAST) * (gsize)(config->height / PATCH_LEAST);
+  return (gsize)(config->width / RV_ROAD_PATCH_MIN) * (gsize)(config->height / RV_ROAD_PATCH_MIN);
 }
 
 static RvStatus make_memory(GstCudaLanes *self, const GstRvExecContext *work) {

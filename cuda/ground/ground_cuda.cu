@@ -5,8 +5,10 @@
 #define CELL_THREADS 128
 #define LINE_BOTTOMS 64 /* lines of a block, all of one horizon: neighbors read neighboring bins */
 #define LINE_PHASES 16  /* threads that share a line: every sixteenth band each */
+#define LINE_BANDS (RV_GROUND_BANDS_MAX / LINE_PHASES) /* of a thread at most */
 #define FIT_THREADS 256
 #define FIT_BLOCKS 64
+#define FIT_HELD 4 /* cells of a thread that are read before the plane is known */
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
@@ -89,16 +91,18 @@ static RvStatus cells(void *memory, const RvGroundJob *job) {
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
+/* All loads of a thread are on their way at once: what does not count is read at the first bin that
+ * can, and added as 0. */
 static __device__ unsigned votes_of(const RvGroundPlan &g, const uint32_t *votes, int horizon,
                                     int bottom, int phase) {
   unsigned sum = 0;
-#pragma unroll 2
-  for (int y = phase; y < g.bands; y += LINE_PHASES) {
-    const int d = rv_ground_line(rv_ground_band_row(&g, y), horizon, bottom, g.height);
-    if (d < 0)
-      continue;
-    const uint32_t *at = votes + y * RV_GROUND_DEPTHS + d;
-    sum += at[-1] + at[0] + (d + 1 < RV_GROUND_DEPTHS ? at[1] : 0); /* d >= RV_GROUND_DEPTH_MIN */
+#pragma unroll
+  for (int k = 0; k < LINE_BANDS; k++) {
+    const int y = phase + k * LINE_PHASES, band = rv_min(y, g.bands - 1);
+    const int d = rv_ground_line(rv_ground_band_row(&g, band), horizon, bottom, g.height);
+    const uint32_t *at = votes + band * RV_GROUND_DEPTHS + rv_max(d, RV_GROUND_DEPTH_MIN);
+    const unsigned two = at[-1] + at[0], next = d + 1 < RV_GROUND_DEPTHS ? at[1] : 0;
+    sum += y < g.bands && d >= 0 ? two + next : 0;
   }
   return sum;
 }
@@ -111,18 +115,21 @@ static __global__ void __launch_bounds__(LINE_BOTTOMS *LINE_PHASES)
   const int x = threadIdx.x % LINE_BOTTOMS, phase = threadIdx.x / LINE_BOTTOMS;
   const int bottom = blockIdx.y * LINE_BOTTOMS + x;
   const int index = blockIdx.x * RV_GROUND_BOTTOMS + bottom;
+  const int horizon = rv_ground_horizon(blockIdx.x, g.height);
+  parts[phase][x] = votes_of(g, w.votes, horizon, rv_line_bottom(bottom), phase);
+  /* one phase for all: these are doubles */
   const RvGroundLimits limits = rv_ground_limits(&g, w.state);
   const RvGroundPlane line = rv_ground_line_plane(index, g.height);
-  const bool counts = bottom < RV_GROUND_BOTTOMS && rv_ground_plausible(&g, &limits, &line);
-  const int horizon = rv_ground_horizon(blockIdx.x, g.height);
-  parts[phase][x] = counts ? votes_of(g, w.votes, horizon, rv_line_bottom(bottom), phase) : 0;
+  const bool counts =
+      phase == 0 && bottom < RV_GROUND_BOTTOMS && rv_ground_plausible(&g, &limits, &line);
   __syncthreads();
   if (phase != 0)
     return;
   unsigned votes = 0;
+#pragma unroll
   for (int k = 0; k < LINE_PHASES; k++)
     votes += parts[k][x];
-  unsigned long long key = rv_ground_key(votes, index);
+  unsigned long long key = counts ? rv_ground_key(votes, index) : 0;
   key = rv_warp_max(key);
   if (x % 32 == 0 && key)
     atomicMax(&w.frame->line, key);
@@ -139,21 +146,33 @@ static RvStatus lines(void *memory, const RvGroundJob *job) {
 
 /* Adds the sums of the block to `total`. */
 static __device__ __forceinline__ void add_sums(const int64_t *mine, unsigned long long *total) {
+  static_assert(GROUND_SUMS == 9, "eight and one");
   __shared__ int64_t parts[FIT_THREADS / 32][GROUND_SUMS];
-#pragma unroll
-  for (int k = 0; k < GROUND_SUMS; k++) {
-    const int64_t v = rv_warp_sum(mine[k]);
-    if (threadIdx.x % 32 == 0)
-      parts[threadIdx.x / 32][k] = v;
-  }
+  const int64_t eight = rv_warp_sums8(mine), ninth = rv_warp_sum(mine[8]);
+  if (rv_lane() % 4 == 0)
+    parts[threadIdx.x / 32][rv_lane() / 4] = eight;
+  if (rv_lane() == 0)
+    parts[threadIdx.x / 32][8] = ninth;
   __syncthreads();
   if (threadIdx.x >= GROUND_SUMS)
     return;
   int64_t sum = 0;
+#pragma unroll
   for (int i = 0; i < FIT_THREADS / 32; i++)
     sum += parts[i][threadIdx.x];
   if (sum)
     atomicAdd(&total[threadIdx.x], (unsigned long long)sum);
+}
+
+static __device__ __forceinline__ void take_cell(const RvGroundPlan &g, const RvGroundPlane &plane,
+                                                 int round, int i, uint32_t mean, int64_t *s) {
+  const int y = i / g.columns, x = i - y * g.columns;
+  if (!rv_ground_takes(&g, &plane, rv_ground_center(x, g.n), rv_ground_center(y, g.n), mean, round))
+    return;
+  const int64_t d = mean;
+  s[0] += 1, s[1] += x, s[2] += y;
+  s[3] += (int64_t)x * x, s[4] += (int64_t)x * y, s[5] += (int64_t)y * y;
+  s[6] += d, s[7] += x * d, s[8] += y * d;
 }
 
 static __global__ void __launch_bounds__(FIT_THREADS)
@@ -161,9 +180,13 @@ static __global__ void __launch_bounds__(FIT_THREADS)
                int round) {
   __shared__ RvGroundPlane shared;
   __shared__ bool has_plane;
+  const int thread = blockIdx.x * FIT_THREADS + threadIdx.x, threads = gridDim.x * FIT_THREADS;
+  uint32_t held[FIT_HELD]; /* the cells are from at least two kernels ago */
+#pragma unroll
+  for (int k = 0; k < FIT_HELD; k++)
+    held[k] = __ldcg(&w.mean[rv_min(thread + k * threads, g.cells - 1)]);
   rv_launch_wait();
   rv_launch_next();
-  const int thread = blockIdx.x * FIT_THREADS + threadIdx.x, threads = gridDim.x * FIT_THREADS;
   for (int i = thread; round == 0 && i < g.bands * RV_GROUND_DEPTHS; i += threads)
     w.votes[i] = 0;
   if (threadIdx.x == 0)
@@ -173,17 +196,12 @@ static __global__ void __launch_bounds__(FIT_THREADS)
     return;
   const RvGroundPlane plane = shared;
   int64_t s[GROUND_SUMS] = {};
-  for (int i = thread; i < g.cells; i += threads) {
-    const int y = i / g.columns, x = i - y * g.columns;
-    const uint32_t mean = w.mean[i];
-    if (!rv_ground_takes(&g, &plane, rv_ground_center(x, g.n), rv_ground_center(y, g.n), mean,
-                         round))
-      continue;
-    const int64_t d = mean;
-    s[0] += 1, s[1] += x, s[2] += y;
-    s[3] += (int64_t)x * x, s[4] += (int64_t)x * y, s[5] += (int64_t)y * y;
-    s[6] += d, s[7] += x * d, s[8] += y * d;
-  }
+#pragma unroll
+  for (int k = 0; k < FIT_HELD; k++)
+    if (thread + k * threads < g.cells)
+      take_cell(g, plane, round, thread + k * threads, held[k], s);
+  for (int i = thread + FIT_HELD * threads; i < g.cells; i += threads)
+    take_cell(g, plane, round, i, w.mean[i], s);
   add_sums(s, w.frame->sums[round]);
 }
 

@@ -5,16 +5,22 @@
 #define MARK_THREADS 256
 #define MARK_WARPS (MARK_THREADS / 32)
 #define WORDS (RV_LANES_COLUMNS / 32)
+#define HELD 8 /* columns of a thread that are read at once */
+#define PEAK 4 /* columns to either side that are compared at once */
+#define REACH (RV_LANES_WIDTH_MAX + 2 * ((3 * RV_LANES_WIDTH_MAX + 5) / 10)) /* of a center */
 
 static_assert(WORDS <= 128, "one warp scans the words of a row, four per lane");
+static_assert(16LL * (RV_MAX_SIDE / RV_LANES_COLUMNS) * 255 * REACH * REACH / 2 < INT32_MAX,
+              "moments are 32 bits");
 
 namespace {
 /* Shared memory of a row; columns are counted from the first one that is read. */
 struct MarkShared {
   uint32_t scan[33];
   uint32_t noise, total, base;
-  uint32_t words[WORDS];  /* bits of the columns that are marks */
-  uint32_t before[WORDS]; /* marks ahead of a word */
+  uint32_t words[WORDS];             /* bits of the columns that are marks */
+  uint32_t before[WORDS];            /* marks ahead of a word */
+  uint16_t marks[RV_LANES_ROW_HITS]; /* columns */
 };
 
 /* A row, as the threads of its block see it. */
@@ -23,9 +29,15 @@ struct MarkRow {
   int y, first;
   uint32_t *upto;
   int32_t *response;
+  int16_t *shift; /* of a mark: its center less its column, 1/16 px */
   const RvPlane *disparity;
 };
 } // namespace
+
+static __device__ __forceinline__ uint32_t column_at(const RvLanesPlan &p, const uint8_t *from,
+                                                     int i) {
+  return p.n == 1 ? from[i] : rv_lanes_mean(from + i * p.n, p.n);
+}
 
 /* Sums of the columns before each of `count` columns, each thread some in a row. */
 static __device__ void sum_up(const RvLanesPlan &p, const RvPlane &gray, const MarkRow &m,
@@ -33,13 +45,25 @@ static __device__ void sum_up(const RvLanesPlan &p, const RvPlane &gray, const M
   const uint8_t *from = rv_row<const uint8_t>(gray, m.y * p.stride) + (size_t)m.first * p.n;
   const int each = rv_div_up(count, MARK_THREADS), begin = threadIdx.x * each;
   const int end = rv_min(begin + each, count);
-  uint32_t sum = 0, total;
-  for (int i = begin; i < end; i++)
-    sum += p.n == 1 ? from[i] : rv_lanes_mean(from + i * p.n, p.n);
+  uint32_t held[HELD], sum = 0, total;
+#pragma unroll
+  for (int k = 0; k < HELD; k++)
+    held[k] = begin + k < end ? column_at(p, from, begin + k) : 0;
+#pragma unroll
+  for (int k = 0; k < HELD; k++)
+    sum += held[k];
+  for (int i = begin + HELD; i < end; i++)
+    sum += column_at(p, from, i);
   uint32_t at = rv_block_scan(sum, MARK_THREADS, s.scan, &total) - sum;
-  for (int i = begin; i < end; i++) {
+#pragma unroll
+  for (int k = 0; k < HELD; k++)
+    if (begin + k < end) {
+      m.upto[begin + k] = at;
+      at += held[k];
+    }
+  for (int i = begin + HELD; i < end; i++) {
     m.upto[i] = at;
-    at += p.n == 1 ? from[i] : rv_lanes_mean(from + i * p.n, p.n);
+    at += column_at(p, from, i);
   }
   if (threadIdx.x == 0)
     m.upto[count] = total;
@@ -57,23 +81,46 @@ static __device__ void respond(const MarkRow &m, MarkShared &s) {
     atomicAdd(&s.noise, noise);
 }
 
+/* From the nearest columns on, which most columns that are no peak lose against. */
 static __device__ bool is_peak(const MarkRow &m, int u) {
-  const int y = m.response[u];
-  for (int i = rv_max(u - m.row.k, m.row.lo); i < u; i++)
-    if (m.response[i] >= y)
+  const int y = m.response[u], left = rv_min(m.row.k, u - m.row.lo);
+  const int right = rv_min(m.row.k, m.row.hi - u);
+  for (int first = 1; first <= m.row.k; first += PEAK) {
+    bool is_below = true;
+#pragma unroll
+    for (int i = first; i < first + PEAK; i++) {
+      const int before = m.response[u - rv_min(i, left)], after = m.response[u + rv_min(i, right)];
+      is_below &= (i > left || before < y) & (i > right || after <= y);
+    }
+    if (!is_below)
       return false;
-  for (int i = u + 1; i <= rv_min(u + m.row.k, m.row.hi); i++)
-    if (m.response[i] > y)
-      return false;
+  }
   return true;
 }
 
-/* Position of the mark centered at column u, 1/16 px. */
-static __device__ int center_of(const RvLanesPlan &p, const MarkRow &m, int u) {
-  const RvLanesSums sums = rv_lanes_sums(m.upto, &m.row, u);
-  return rv_lanes_center(&p, &m.row, &sums, m.upto, u) + 16 * p.n * m.first;
+/* rv_lanes_center() of column u, less that column, in 1/16 px: all sums fit into 32 bits. */
+static __device__ int shift_of(const RvLanesPlan &p, const MarkRow &m, const RvLanesSums &sums,
+                               int u) {
+  const int ahead = m.row.k / 2 + m.row.g, count = m.row.k + 2 * m.row.g;
+  const uint32_t *upto = m.upto + u - ahead;
+  const int base = rv_max(sums.l, sums.r) / m.row.k;
+  int sum = 0, moment = 0;
+#pragma unroll 8
+  for (int i = 0; i < count; i++) {
+    const int over = rv_max((int)(upto[i + 1] - upto[i]) - base, 0);
+    sum += over;
+    moment += over * i;
+  }
+  return 16 * p.n * moment / sum + 8 * (p.n - 1) - 16 * p.n * ahead;
 }
 
+/* Position of column u and of what is `shift` from it, 1/16 px. */
+static __device__ __forceinline__ int center_of(const RvLanesPlan &p, const MarkRow &m, int u,
+                                                int shift) {
+  return 16 * p.n * (m.first + u) + shift;
+}
+
+/* Of a mark, its center is kept. */
 static __device__ bool is_mark(const RvLanesPlan &p, const RvLanesView &view, const MarkRow &m,
                                uint32_t noise, int u) {
   if (!rv_lanes_is_mark(&p, &m.row, m.response[u], noise) || !is_peak(m, u))
@@ -81,9 +128,11 @@ static __device__ bool is_mark(const RvLanesPlan &p, const RvLanesView &view, co
   const RvLanesSums sums = rv_lanes_sums(m.upto, &m.row, u);
   if (!rv_lanes_is_balanced(&m.row, &sums))
     return false;
+  const int shift = shift_of(p, m, sums, u), center = center_of(p, m, u, shift);
+  m.shift[u] = (int16_t)shift;
   if (!m.disparity->data)
     return true;
-  const int center = center_of(p, m, u), q = rv_lanes_q_at(&p, &view, m.row.q, center);
+  const int q = rv_lanes_q_at(&p, &view, m.row.q, center);
   const uint16_t *d = rv_row<const uint16_t>(*m.disparity, m.y * p.stride);
   return !rv_lanes_is_near(&p, d[center / 16], q);
 }
@@ -107,14 +156,19 @@ static __device__ void count_marks(MarkShared &s, unsigned *hits) {
   }
 }
 
-static __device__ void write_mark(const RvLanesPlan &p, const LanesCuda &w, const RvLanesView &view,
-                                  const MarkRow &m, int u, uint32_t at) {
-  const int center = center_of(p, m, u);
-  w.place[at] = rv_lanes_place(m.y, center);
-  for (int j = 0; j < p.horizons; j++) {
+/* The marks of the row to the list, a thread per mark and horizon. */
+static __device__ void write_marks(const RvLanesPlan &p, const LanesCuda &w,
+                                   const RvLanesView &view, const MarkRow &m, const MarkShared &s) {
+  const int count = rv_min((int)s.total, RV_LANES_ROW_HITS);
+  for (int i = threadIdx.x; i < count * p.horizons; i += MARK_THREADS) {
+    const int j = i / count, k = i - j * count, u = s.marks[k];
+    const int center = center_of(p, m, u, m.shift[u]);
     const RvLanesHit hit = rv_lanes_hit_at(&p, &view, &m.row, m.y, m.response[u], center, j);
-    w.points[(size_t)j * p.hits + at] = hit.point;
-    w.values[(size_t)j * p.hits + at] = hit.value;
+    const size_t at = (size_t)j * p.hits + s.base + k;
+    w.points[at] = hit.point;
+    w.values[at] = hit.value;
+    if (j == 0)
+      w.place[s.base + k] = rv_lanes_place(m.y, center);
   }
 }
 
@@ -125,7 +179,7 @@ static __global__ void __launch_bounds__(MARK_THREADS)
   __shared__ MarkShared s;
   rv_launch_wait();
   rv_launch_next();
-  MarkRow m = {w.rows[blockIdx.x], (int)blockIdx.x, 0, columns, NULL, &disparity};
+  MarkRow m = {w.rows[blockIdx.x], (int)blockIdx.x, 0, columns, NULL, NULL, &disparity};
   if (threadIdx.x == 0 && m.row.q > 0)
     atomicAdd(&w.frame->rows, 1u);
   if (m.row.hi < m.row.lo)
@@ -136,6 +190,7 @@ static __global__ void __launch_bounds__(MARK_THREADS)
   m.row.lo -= m.first;
   m.row.hi -= m.first;
   m.response = (int32_t *)(columns + count + 1);
+  m.shift = (int16_t *)(m.response + count);
   for (int i = threadIdx.x; i < WORDS; i += MARK_THREADS)
     s.words[i] = 0;
   if (threadIdx.x == 0)
@@ -160,14 +215,17 @@ static __global__ void __launch_bounds__(MARK_THREADS)
     const uint32_t bits = s.words[i];
     const uint32_t rank = s.before[i] + (uint32_t)__popc(bits & ((1u << rv_lane()) - 1));
     if ((bits >> rv_lane() & 1) && rank < RV_LANES_ROW_HITS)
-      write_mark(p, w, view, m, m.row.lo + 32 * i + rv_lane(), s.base + rank);
+      s.marks[rank] = (uint16_t)(m.row.lo + 32 * i + rv_lane());
   }
+  __syncthreads();
+  write_marks(p, w, view, m, s);
 }
 
 RvStatus lanes_cuda_marks(void *memory, const RvLanesJob *job) {
   const LanesCuda *w = (LanesCuda *)memory;
   const RvLanesPlan *p = job->plan;
-  const size_t shared = (2 * (size_t)p->columns + 1) * sizeof(uint32_t);
+  const size_t columns = (size_t)p->columns;
+  const size_t shared = (2 * columns + 1) * sizeof(uint32_t) + columns * sizeof(int16_t);
   return rv_launch_stage(w, marks_kernel, dim3((unsigned)p->rows), MARK_THREADS, shared, job, *p,
                          *w, job->source.gray, job->source.disparity);
 }

@@ -29,6 +29,7 @@ static void layout(void *memory, const void *plan, RvArena *arena) {
   w->run_count = (int32_t *)rv_arena_take(arena, strips * sizeof *w->run_count);
   w->from = (uint8_t *)rv_arena_take(arena, coarse);
   w->path = (uint8_t *)rv_arena_take(arena, strips);
+  w->limits = (ObstaclesLimit *)rv_arena_take(arena, strips * sizeof *w->limits);
   w->label = (int32_t *)rv_arena_take(arena, runs * sizeof *w->label);
   w->order = (int32_t *)rv_arena_take(arena, runs * sizeof *w->order);
   w->rank = (int32_t *)rv_arena_take(arena, runs * sizeof *w->rank);

@@ -6,7 +6,7 @@
  *   tables      rows of the ground by D and by column
  *   strips      one block per strip: votes, evidence, runs
  *   space       block 0: the path of the free space; the others: joins of runs, a block per strip
- *   components  one block: roots, runs by component
+ *   components  block 0: roots, runs by component; the others: limits of strips, a warp per strip
  *   boxes       one warp per component
  *   sort        one block: order, indices
  *   columns     one block per box: valid pixels; and the columns of the free space */
@@ -27,6 +27,11 @@ struct ObstaclesComponent {
   int label, first, count; /* first and count: of its runs in `order` */
 };
 
+struct ObstaclesLimit {
+  RvObstaclesLimit limit; /* without its box */
+  int through;            /* bin up to which ground is known where the limit is none */
+};
+
 struct ObstaclesCuda {
   RvObstaclesPlan plan; /* tables: device memory */
   int overlaps;         /* a kernel may start before its predecessor has ended */
@@ -45,6 +50,7 @@ struct ObstaclesCuda {
   int32_t *run_count;         /* [strip] */
   uint8_t *from;              /* [strip][coarse] */
   uint8_t *path;              /* [strip] */
+  ObstaclesLimit *limits;     /* [strip] */
   int32_t *label;             /* [strip][RV_OBSTACLES_RUNS]: union-find; the root is the least */
   int32_t *order;             /* [run], by component: 2 x run + 1 for the first of a strip */
   int32_t *rank;              /* [run]: of a root: its box or -1 */

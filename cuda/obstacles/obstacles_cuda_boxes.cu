@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* obstacles_cuda_boxes.cu: components of runs, their boxes and order, the columns of the free
  * space. */
+#include <stddef.h>
+
 #include "obstacles/obstacles_cuda.cuh"
 
 #define THREADS 1024
@@ -8,7 +10,136 @@
 #define BOX_BLOCKS 128
 #define COLUMN_THREADS 256
 #define COLUMN_WARPS (COLUMN_THREADS / 32)
-#define HELD 4 /* runs per lane that stay in registers, of middling components */
+#define LIMIT_WARPS 8 /* strips of a block beside the components */
+#define HELD 4        /* runs per lane that stay in registers, of middling components */
+
+/* --- Limits ---------------------------------------------------------------------------------- */
+
+namespace {
+/* The lanes of a warp on the pixels of a strip: the first ones take a row, the next ones the next
+ * row, as many rows as fit; a lane stays in a column. */
+struct StripLane {
+  int x;              /* column of the image */
+  int first, at_once; /* row, from the first one on; rows of the warp */
+  bool is_used;
+};
+} // namespace
+
+static_assert(RV_OBSTACLES_STRIP_MAX <= 32, "a lane per column");
+
+static __device__ StripLane strip_lane(const RvObstaclesPlan &p, int strip) {
+  const int row = rv_lane() / p.n, at_once = 32 / p.n;
+  return {strip * p.n + rv_lane() - row * p.n, row, at_once, row < at_once};
+}
+
+/* The CPU engine's. */
+static __device__ int has_holes(const ObstaclesCuda &w, const RvPlane &disparity, int strip,
+                                int q) {
+  const RvObstaclesPlan &p = w.plan;
+  const StripLane lane = strip_lane(p, strip);
+  const RvObstaclesRows rows = rv_obstacles_rows_at(&p, &w.depth[rv_obstacles_center(&p, 2 * q)],
+                                                    w.column[strip * p.n + p.n / 2]);
+  int holes = 0;
+#pragma unroll 4
+  for (int y = rows.first + lane.first; y <= rows.last; y += lane.at_once)
+    holes += lane.is_used && rv_row<const uint16_t>(disparity, y)[lane.x] == 0;
+  return rv_obstacles_has_holes(rv_warp_sum(holes), rv_max(rows.last - rows.first + 1, 0) * p.n);
+}
+
+/* The CPU engine's. */
+static __device__ void look(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip,
+                            RvObstaclesLimit &limit) {
+  const RvObstaclesPlan &p = w.plan;
+  const int q = limit.q;
+  if (!a.gray.data || !rv_obstacles_is_faint(&p, q, RV_OBSTACLES_FAINT_HANG))
+    return;
+  const StripLane lane = strip_lane(p, strip);
+  const RvObstaclesRows rows =
+      rv_obstacles_rows_near(&p, w.depth, w.column[strip * p.n + p.n / 2], q);
+  int contrast = 0, votes = 0;
+#pragma unroll 2
+  for (int y = rows.first + lane.first; y <= rows.last; y += lane.at_once) {
+    const int is_vote =
+        lane.is_used &&
+        rv_obstacles_votes_for(&p, w.depth, rv_row<const uint16_t>(a.disparity, y)[lane.x],
+                               256 * y + w.column[lane.x], q);
+    contrast += is_vote ? rv_obstacles_contrast(&a.gray, lane.x, y) : 0;
+    votes += is_vote;
+  }
+  const int part = rv_obstacles_excess(contrast, votes, RV_OBSTACLES_COLUMN);
+  int of_column = part;
+  for (int k = 1; k < lane.at_once; k++)
+    of_column += __shfl_sync(RV_WARP, part, (rv_lane() + k * p.n) % (lane.at_once * p.n));
+  const int flat = __popc(__ballot_sync(RV_WARP, rv_lane() < p.n && of_column < 0));
+  const int excess = rv_obstacles_excess(contrast, votes, RV_OBSTACLES_CONTRAST);
+  rv_obstacles_look(&p, flat, rv_warp_sum(excess), &limit);
+}
+
+/* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
+ * before the next farther bin of ground and before q; the same without q. */
+static __device__ void known_until(const ObstaclesCuda &w, int strip, int q, int *known,
+                                   int *through) {
+  static_assert(RV_OBSTACLES_COARSE == 8 * 32, "eight bins per lane");
+  static_assert(offsetof(RvObstaclesTables, gap_at) % sizeof(uint4) == 0, "read as uint4");
+  const int lane = rv_lane();
+  const uint4 gaps = ((const uint4 *)w.tables->gap_at)[lane]; /* eight int16 */
+  uint32_t word = 0;
+  if (lane < RV_OBSTACLES_COARSE / 32)
+#pragma unroll
+    for (int k = strip - 2; k <= strip + 2; k++)
+      if (k >= 0 && k < w.plan.strips)
+        word |= w.ground[k * RV_OBSTACLES_COARSE / 32 + lane];
+  uint32_t mine = __shfl_sync(RV_WARP, word, lane / 4) >> (8 * (lane % 4)) & 255;
+  int below = mine ? 8 * lane + 31 - __clz((int)mine) : -1; /* ground of lower lanes */
+  for (int step = 1; step < 32; step *= 2) {
+    const int other = __shfl_up_sync(RV_WARP, below, step);
+    below = lane >= step ? rv_max(below, other) : below;
+  }
+  below = __shfl_up_sync(RV_WARP, below, 1);
+  below = lane == 0 ? -1 : below;
+  mine |= lane == 31 ? 128u : 0; /* the nearest bin counts as ground */
+  int until = -1, open = -1;
+  const int farthest = rv_obstacles_farthest(&w.plan), end = rv_max(q, farthest);
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    const uint32_t pair = k < 2 ? gaps.x : k < 4 ? gaps.y : k < 6 ? gaps.z : gaps.w;
+    const int gap = (int16_t)(k % 2 ? pair >> 16 : pair), at = 8 * lane + k;
+    if (mine >> k & 1) {
+      until = gap > rv_max(below, end) ? at : until;
+      open = gap > rv_max(below, farthest) ? at : open;
+      below = at;
+    }
+  }
+  until = rv_warp_max(until);
+  open = rv_warp_max(open);
+  *known = until < 0 ? q : until;
+  *through = rv_max(open, 0);
+}
+
+/* All of the limit of a strip but its box, and the bin up to which ground is known without it; one
+ * warp. */
+static __device__ void find_limit(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip) {
+  const RvObstaclesPlan &p = w.plan;
+  const int q = w.path[strip], k = rv_max(2 * q - 2, 0) + rv_lane();
+  ObstaclesLimit found = {};
+  RvObstaclesLimit &limit = found.limit;
+  limit.q = q;
+  known_until(w, strip, q, &limit.known, &found.through);
+  if (q && k <= rv_min(2 * q + 3, RV_OBSTACLES_FINE - 1)) {
+    const uint32_t votes = w.votes[(size_t)strip * RV_OBSTACLES_FINE + k];
+    limit.count = votes & 65535;
+    limit.sum = rv_obstacles_sum(&p, votes, k);
+  }
+  limit.count = rv_warp_sum(limit.count);
+  limit.sum = rv_warp_sum(limit.sum);
+  limit.valid = w.valid[strip];
+  limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
+  limit.holes = q ? has_holes(w, a.disparity, strip, q) : 0;
+  limit.obstacle = RV_OBSTACLE_NONE;
+  look(w, a, strip, limit);
+  if (rv_lane() == 0)
+    w.limits[strip] = found;
+}
 
 /* --- Components ------------------------------------------------------------------------------ */
 
@@ -89,16 +220,22 @@ static __device__ int is_first(const Components &s, int i) {
   return first;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 1)
     components_kernel(const __grid_constant__ ObstaclesCuda w,
                       const __grid_constant__ ObstaclesArgs a) {
   extern __shared__ __align__(8) char memory[];
   rv_launch_wait();
   rv_launch_next();
-  if (threadIdx.x == 0)
+  if (blockIdx.x == 0 && threadIdx.x == 0)
     w.frame->components = w.frame->boxes = 0;
   if (!obstacles_has_ground(a))
     return;
+  if (blockIdx.x > 0) {
+    const int strip = (blockIdx.x - 1) * LIMIT_WARPS + threadIdx.x / 32;
+    if (threadIdx.x < 32 * LIMIT_WARPS && strip < w.plan.strips && a.output.columns)
+      find_limit(w, a, strip);
+    return;
+  }
   const int slots = obstacles_slots(w);
   Components s;
   s.count = (int32_t *)memory;
@@ -113,14 +250,6 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* --- Boxes ----------------------------------------------------------------------------------- */
-
-static __device__ __forceinline__ int sum_of(int v) {
-#if __CUDA_ARCH__ >= 800
-  return (int)__reduce_add_sync(RV_WARP, (unsigned)v);
-#else
-  return rv_warp_sum(v);
-#endif
-}
 
 enum { KEY_NEAR, KEY_FAR, KEY_TOP, KEY_BOTTOM };
 
@@ -165,7 +294,7 @@ static __device__ __forceinline__ int select_key(const ObstaclesCuda &w,
       below += keys[i] < found + bit ? weights[i] : 0;
     for (int k = rv_lane() + 32 * Held; k < c.count; k += 32)
       below += key_of(run_at(w, c, k), key) < found + bit ? weight_of(run_at(w, c, k), key) : 0;
-    if (sum_of(below) < want)
+    if (rv_warp_sum(below) < want)
       found += bit;
   }
   return found;
@@ -195,8 +324,8 @@ static __device__ void add_runs(const ObstaclesCuda &w, const ObstaclesComponent
     left |= __shfl_xor_sync(RV_WARP, left, step);
     right |= __shfl_xor_sync(RV_WARP, right, step);
   }
-  box->votes = sum_of(box->votes);
-  box->strips = sum_of(box->strips);
+  box->votes = rv_warp_sum(box->votes);
+  box->strips = rv_warp_sum(box->strips);
   box->left = first * p.n + rv_obstacles_edge(left, p.n, 0);
   box->right = last * p.n + rv_obstacles_edge(right, p.n, 1);
 }
@@ -251,7 +380,7 @@ static __device__ int rank_of(const ObstaclesCuda &w, uint64_t mine, int count) 
 #pragma unroll 4
   for (int i = rv_lane(); i < count; i += 32)
     rank += w.keys[i] > mine;
-  return sum_of(rank);
+  return rv_warp_sum(rank);
 }
 
 static __global__ void __launch_bounds__(BOX_THREADS)
@@ -304,12 +433,14 @@ static __device__ void find_valid(const RvPlane &plane, RvObstacleBox *box) {
     box->valid = rv_obstacles_fraction(count, columns, rows);
 }
 
-/* A lane per run. */
+/* A lane per run. Slots without a run are read too, and not used. */
 static __device__ int obstacle_at(const ObstaclesCuda &w, int strip, int q) {
-  const int lane = rv_lane(), i = strip * RV_OBSTACLES_RUNS + lane;
+  const int lane = rv_lane(), i = strip * RV_OBSTACLES_RUNS + lane % RV_OBSTACLES_RUNS;
+  const RvObstaclesRun run = w.runs[i];
+  const int label = w.label[i];
   int rank = -1;
-  if (lane < w.run_count[strip] && rv_obstacles_meets(&w.runs[i], q))
-    rank = w.rank[w.label[i]];
+  if (lane < w.run_count[strip] && rv_obstacles_meets(&run, q))
+    rank = w.rank[label];
   const unsigned found = __ballot_sync(RV_WARP, rank >= 0);
   const int box = __shfl_sync(RV_WARP, rank, found ? __ffs((int)found) - 1 : 0);
   return found ? box : RV_OBSTACLE_NONE;
@@ -318,112 +449,27 @@ static __device__ int obstacle_at(const ObstaclesCuda &w, int strip, int q) {
 /* 1 when something overhanging is the cause of a strip's evidence; a lane per run, two strips at a
  * time. */
 static __device__ int is_smeared(const ObstaclesCuda &w, int strip, const RvObstaclesLimit &limit) {
-  const int reach = rv_obstacles_smear_reach(&limit), run = rv_lane() % RV_OBSTACLES_RUNS;
+  const int reach = rv_obstacles_smear_reach(&limit), slot = rv_lane() % RV_OBSTACLES_RUNS;
   const int last = rv_min(strip + reach, w.plan.strips - 1);
   int smears = 0;
+#pragma unroll 4
   for (int s = rv_max(strip - reach, 0) + rv_lane() / RV_OBSTACLES_RUNS; s <= last;
-       s += 32 / RV_OBSTACLES_RUNS)
-    smears |= run < w.run_count[s] &&
-              rv_obstacles_smears(&limit, &w.runs[s * RV_OBSTACLES_RUNS + run], s - strip);
+       s += 32 / RV_OBSTACLES_RUNS) {
+    const RvObstaclesRun run = w.runs[s * RV_OBSTACLES_RUNS + slot]; /* if there is one */
+    smears |= (slot < w.run_count[s]) & rv_obstacles_smears(&limit, &run, s - strip);
+  }
   return __any_sync(RV_WARP, smears);
 }
 
-/* The CPU engine's, a lane per row. */
-static __device__ int has_holes(const ObstaclesCuda &w, const RvPlane &disparity, int strip,
-                                int q) {
+/* One warp per column. */
+static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, int strip) {
   const RvObstaclesPlan &p = w.plan;
-  const int left = strip * p.n;
-  const RvObstaclesRows rows =
-      rv_obstacles_rows_at(&p, &w.depth[rv_obstacles_center(&p, 2 * q)], w.column[left + p.n / 2]);
-  int holes = 0;
-  for (int y = rows.first + rv_lane(); y <= rows.last; y += 32) {
-    const uint16_t *row = rv_row<const uint16_t>(disparity, y) + left;
-    for (int i = 0; i < p.n; i++)
-      holes += row[i] == 0;
-  }
-  return rv_obstacles_has_holes(rv_warp_sum(holes), rv_max(rows.last - rows.first + 1, 0) * p.n);
-}
-
-/* The CPU engine's. The first lanes take a row, the next ones the next row, as many as fit: a lane
- * stays in a column. */
-static __device__ void look(const ObstaclesCuda &w, const ObstaclesArgs &a, int strip,
-                            RvObstaclesLimit &limit) {
-  const RvObstaclesPlan &p = w.plan;
-  const int left = strip * p.n, q = limit.q;
-  if (!a.gray.data || !rv_obstacles_is_faint(&p, q, RV_OBSTACLES_FAINT_HANG))
-    return;
-  const RvObstaclesRows rows = rv_obstacles_rows_near(&p, w.depth, w.column[left + p.n / 2], q);
-  int flat = 0, excess = 0;
-  for (int c0 = 0; c0 < p.n; c0 += 32) {
-    const int columns = rv_min(p.n - c0, 32), at_once = 32 / columns;
-    const int x = left + c0 + rv_lane() % columns, first = rv_lane() / columns;
-    int contrast = 0, votes = 0;
-    for (int y = rows.first + first; y <= rows.last && first < at_once; y += at_once) {
-      const int is_vote = rv_obstacles_votes_for(
-          &p, w.depth, rv_row<const uint16_t>(a.disparity, y)[x], 256 * y + w.column[x], q);
-      contrast += is_vote ? rv_obstacles_contrast(&a.gray, x, y) : 0;
-      votes += is_vote;
-    }
-    excess += rv_obstacles_excess(contrast, votes, RV_OBSTACLES_CONTRAST);
-    const int part = rv_obstacles_excess(contrast, votes, RV_OBSTACLES_COLUMN);
-    int of_column = part;
-    for (int k = 1; k < at_once; k++)
-      of_column += __shfl_sync(RV_WARP, part, (rv_lane() + k * columns) % (at_once * columns));
-    flat += __popc(__ballot_sync(RV_WARP, rv_lane() < columns && of_column < 0));
-  }
-  rv_obstacles_look(&p, flat, rv_warp_sum(excess), &limit);
-}
-
-/* The CPU engine's, eight bins per lane: the nearest bin of ground with a gap behind it, which ends
- * before the next farther bin of ground and before q. */
-static __device__ int known_until(const ObstaclesCuda &w, int strip, int q) {
-  const int lane = rv_lane();
-  uint32_t word = 0;
-  if (lane < RV_OBSTACLES_COARSE / 32)
-    for (int k = rv_max(strip - 2, 0); k <= rv_min(strip + 2, w.plan.strips - 1); k++)
-      word |= w.ground[k * RV_OBSTACLES_COARSE / 32 + lane];
-  uint32_t mine = __shfl_sync(RV_WARP, word, lane / 4) >> (8 * (lane % 4)) & 255;
-  int below = mine ? 8 * lane + 31 - __clz((int)mine) : -1; /* ground of lower lanes */
-  for (int step = 1; step < 32; step *= 2) {
-    const int other = __shfl_up_sync(RV_WARP, below, step);
-    below = lane >= step ? rv_max(below, other) : below;
-  }
-  below = __shfl_up_sync(RV_WARP, below, 1);
-  below = lane == 0 ? -1 : below;
-  mine |= lane == 31 ? 128u : 0; /* the nearest bin counts as ground */
-  int known = -1;
-  const int end = rv_max(q, rv_obstacles_farthest(&w.plan));
-  for (int k = 8 * lane; mine; mine >>= 1, k++)
-    if (mine & 1) {
-      known = w.tables->gap_at[k] > rv_max(below, end) ? k : known;
-      below = k;
-    }
-  known = rv_warp_max(known);
-  return known < 0 ? q : known;
-}
-
-/* One warp per column; complete in lane 0. */
-static __device__ RvFreeColumn column_of(const ObstaclesCuda &w, const ObstaclesArgs &a,
-                                         int strip) {
-  const RvObstaclesPlan &p = w.plan;
-  const int q = w.path[strip], k = rv_max(2 * q - 2, 0) + rv_lane();
-  RvObstaclesLimit limit = {};
-  limit.q = q;
-  limit.known = known_until(w, strip, q);
-  if (q && k <= rv_min(2 * q + 3, RV_OBSTACLES_FINE - 1)) {
-    const uint32_t votes = w.votes[(size_t)strip * RV_OBSTACLES_FINE + k];
-    limit.count = votes & 65535;
-    limit.sum = rv_obstacles_sum(&p, votes, k);
-  }
-  limit.count = rv_warp_sum(limit.count);
-  limit.sum = rv_warp_sum(limit.sum);
-  limit.valid = w.valid[strip];
-  limit.evidence = q ? w.evidence[strip * RV_OBSTACLES_COARSE + q] : 0;
-  limit.holes = q ? has_holes(w, a.disparity, strip, q) : 0;
-  limit.obstacle = q ? obstacle_at(w, strip, q) : RV_OBSTACLE_NONE;
-  look(w, a, strip, limit);
+  const ObstaclesLimit found = w.limits[strip];
+  RvObstaclesLimit limit = found.limit;
+  if (limit.q)
+    limit.obstacle = obstacle_at(w, strip, limit.q);
   rv_obstacles_bridge(&limit, is_smeared(w, strip, limit));
-  rv_obstacles_pass(&limit, limit.is_bridged ? known_until(w, strip, 0) : q);
+  rv_obstacles_pass(&limit, limit.is_bridged ? found.through : limit.q);
   const int depth = rv_obstacles_limit_depth(&p, &limit);
   return rv_obstacles_free_column(&p, &limit, depth,
                                   w.depth[depth].row - w.column[strip * p.n + p.n / 2]);
@@ -444,7 +490,7 @@ static __global__ void __launch_bounds__(COLUMN_THREADS)
   if (strip >= w.plan.strips || !a.output.columns)
     return;
   const RvFreeColumn column =
-      obstacles_has_ground(a) ? column_of(w, a, strip) : rv_obstacles_no_column(&w.plan);
+      obstacles_has_ground(a) ? column_of(w, strip) : rv_obstacles_no_column(&w.plan);
   if (rv_lane() == 0)
     a.output.columns[strip] = column;
 }
@@ -458,8 +504,9 @@ RvStatus obstacles_cuda_open_boxes(const RvLog *log) {
 RvStatus obstacles_cuda_boxes(const ObstaclesCuda *w, const RvObstaclesJob *job) {
   const ObstaclesArgs args = obstacles_args(job);
   const size_t slots = (size_t)w->plan.strips * RV_OBSTACLES_RUNS;
-  RV_TRY(obstacles_launch(w, components_kernel, 1, THREADS, slots * SLOT_BYTES, job->stream, *w,
-                          args));
+  const int others = rv_div_up(w->plan.strips, LIMIT_WARPS);
+  RV_TRY(obstacles_launch(w, components_kernel, 1 + others, THREADS, slots * SLOT_BYTES,
+                          job->stream, *w, args));
   RV_TRY(obstacles_launch(w, boxes_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w));
   RV_TRY(obstacles_launch(w, sort_kernel, BOX_BLOCKS, BOX_THREADS, 0, job->stream, *w, args));
   const int blocks = RV_OBSTACLES_MAX + rv_div_up(w->plan.strips, COLUMN_WARPS);

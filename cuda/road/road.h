@@ -96,6 +96,8 @@
 extern "C" {
 #endif
 
+#define RV_ROAD_PATCH_MIN 2 /* px, of patch_size */
+
 /* All on histograms with the sum 1: p of the patch, m and s^2 mean and variance of the model. */
 typedef enum RvRoadDistance {
   RV_ROAD_MAHALANOBIS = 0, /* sqrt sum (p - m)^2 / s^2, eq. 16 with a diagonal covariance */

@@ -131,33 +131,13 @@ static __device__ Fit sums_near(const RoadCuda &w, const Means &means, const RvR
   return f;
 }
 
-/* Sums of eight values over a warp: each step halves lanes and values. Lane 4 k returns value k. */
-static __device__ __forceinline__ int64_t warp_sums(const int64_t *values) {
-  int64_t v[8];
-#pragma unroll
-  for (int k = 0; k < 8; k++)
-    v[k] = values[k];
-#pragma unroll
-  for (int half = 4; half > 0; half /= 2) {
-    const bool is_upper = threadIdx.x & (4 * half);
-#pragma unroll
-    for (int k = 0; k < half; k++) {
-      const int64_t kept = is_upper ? v[k + half] : v[k], sent = is_upper ? v[k] : v[k + half];
-      v[k] = kept + __shfl_xor_sync(RV_WARP, sent, 4 * half);
-    }
-  }
-  v[0] += __shfl_xor_sync(RV_WARP, v[0], 2);
-  v[0] += __shfl_xor_sync(RV_WARP, v[0], 1);
-  return v[0];
-}
-
 /* Sums over the group: each block writes its own to all blocks. The half of the inbox of an
  * iteration is written again two iterations later, when all blocks have read it. */
 static __device__ RvPlaneSums sum_group(const Fit &mine, Inbox *inbox, int half) {
   __shared__ int64_t parts[ROAD_GROUP_WARPS][ROAD_FIT_VALUES];
   __shared__ int64_t total[ROAD_FIT_VALUES];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int64_t eight = warp_sums(mine.v), ninth = rv_warp_sum(mine.v[8]);
+  const int64_t eight = rv_warp_sums8(mine.v), ninth = rv_warp_sum(mine.v[8]);
   if (lane % 4 == 0)
     parts[warp][lane / 4] = eight;
   if (lane == 0)

@@ -87,15 +87,6 @@ static __device__ uint32_t maximum_of(const RoadPlan &plan, const uint32_t *cost
   return maximum;
 }
 
-/* Minimum of the warp, by one instruction where there is one. */
-static __device__ __forceinline__ uint32_t warp_min(uint32_t v) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(RV_WARP, v);
-#else
-  return rv_warp_min(v);
-#endif
-}
-
 /* Combined cost of one model. Lanes beyond the last model repeat it: the minimum is the same. */
 template <bool IS_MAX>
 static __device__ __forceinline__ uint32_t cost_of(const RoadPlan &plan, const RoadTable &table,
@@ -175,7 +166,7 @@ nearest_of_many(const RoadPlan &plan, const RoadTable &table, const Tile &t, int
     const uint32_t a = cost_of<IS_MAX>(plan, table, row, list, fours, low, distance);
     const uint32_t b =
         models > 32 ? cost_of<IS_MAX>(plan, table, row, list, fours, high, distance) : a;
-    const uint32_t lowest = warp_min(min(a, b));
+    const uint32_t lowest = rv_warp_min(min(a, b));
     const unsigned first = __ballot_sync(RV_WARP, a == lowest);
     const unsigned second = __ballot_sync(RV_WARP, b == lowest);
     const int model = first ? __ffs((int)first) - 1 : 31 + __ffs((int)second);

@@ -15,7 +15,6 @@
 #include "rv_plane_fit.h"
 
 /* Ranges of the config that sizes and checks depend on. */
-#define RV_ROAD_PATCH_MIN 2
 #define RV_ROAD_PATCH_MAX 15 /* so that a count fits 8 bits */
 #define RV_ROAD_BINS_MIN 2
 #define RV_ROAD_BINS_MAX 16
