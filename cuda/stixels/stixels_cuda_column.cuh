@@ -138,23 +138,50 @@ static __device__ __forceinline__ int class_in(const RvStixelsPlan &plan, const 
   return -1;
 }
 
-/* Prefix sums of the costs, one warp per semantic class. */
+#define CHUNKS 4 /* of 32 rows of a semantic class that a warp loads together */
+
+/* Costs of the class in slot `slot`, times 32, in the rows of a lane from `first` on; 0 above the
+ * column. */
+static __device__ __forceinline__ void load_costs(const RvStixelsPlan &plan, const Column &c,
+                                                  int slot, int first, uint32_t costs[CHUNKS]) {
+  const int index = class_in(plan, c.layout, slot), lane = threadIdx.x % 32;
+  const uint16_t *cost = c.semantics + (size_t)rv_max(index, 0) * plan.rows;
+#pragma unroll
+  for (int i = 0; i < CHUNKS; i++) {
+    const int v = first + 32 * i + lane;
+    costs[i] = v < plan.rows ? 32u * (index < 0 ? RV_STIXELS_SCORE_WORST : cost[v]) : 0u;
+  }
+}
+
+/* Prefix sums of the costs, one warp per semantic class. What comes next is loaded first: a warp
+ * waits for memory once. */
 static __device__ void sum_semantics(const RvStixelsPlan &plan, const Column &c) {
   const int lane = threadIdx.x % 32, slots = 4 * c.layout.first[RV_STIXELS_CLASSES];
-  for (int slot = threadIdx.x / 32; slot < slots; slot += blockDim.x / 32) {
-    const int index = class_in(plan, c.layout, slot);
-    const uint16_t *cost = c.semantics + (size_t)rv_max(index, 0) * plan.rows;
-    uint32_t *key = c.keys + slot, before = 0;
-    if (lane == 0)
+  int slot = threadIdx.x / 32, first = 0;
+  uint32_t sums[CHUNKS], next[CHUNKS], before = 0;
+  load_costs(plan, c, slot, first, sums);
+  while (slot < slots) {
+    const bool is_last = first + 32 * CHUNKS >= plan.rows;
+    const int next_slot = is_last ? slot + (int)blockDim.x / 32 : slot;
+    const int next_first = is_last ? 0 : first + 32 * CHUNKS;
+    load_costs(plan, c, next_slot, next_first, next); /* padding after the last slot */
+    uint32_t *key = c.keys + slot;
+    if (first == 0 && lane == 0)
       key[0] = 0;
-    for (int first = 0; first < plan.rows; first += 32) {
-      const int v = first + lane;
-      const uint32_t sum =
-          rv_warp_scan(v >= plan.rows ? 0u : 32u * (index < 0 ? RV_STIXELS_SCORE_WORST : cost[v]));
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++)
+      sums[i] = rv_warp_scan(sums[i]);
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+      const int v = first + 32 * i + lane;
       if (v < plan.rows)
-        key[(v + 1) * c.layout.pitch] = before + sum;
-      before += __shfl_sync(RV_WARP, sum, 31);
+        key[(v + 1) * c.layout.pitch] = before + sums[i];
+      before += __shfl_sync(RV_WARP, sums[i], 31);
+      sums[i] = next[i];
     }
+    before = is_last ? 0 : before;
+    slot = next_slot;
+    first = next_first;
   }
 }
 

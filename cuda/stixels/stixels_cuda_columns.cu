@@ -6,6 +6,7 @@
  * Then all warps try those that start in the resolved tile. With few cuts, tiles are of the portions
  * of the column between two cuts instead of its rows: template parameter SPARSE. */
 #include "stixels/stixels_cuda_network.cuh"
+#include "stixels/stixels_cuda_penalties.cuh"
 #include "stixels/stixels_cuda_tries.cuh"
 
 /* --- Size ------------------------------------------------------------------------------------ */
@@ -63,32 +64,12 @@ static __device__ __forceinline__ int32_t reachable(int32_t cost) {
 }
 
 namespace {
-/* A penalty by the sign of a difference. */
-struct Rates {
-  int32_t alpha[2]; /* [difference > 0]; NEAR: times 256 */
-  uint32_t beta[2]; /* NEAR: per 1/256 px, times 256, with the sign of the difference */
-};
-
 /* What a pair of stixels costs. In registers: constants would be loaded in each step. */
 struct Pairs {
   Rates gap, gravity, ordering;
   int32_t transition[RV_STIXELS_CLASSES][RV_STIXELS_CLASSES];
 };
 } // namespace
-
-/* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
-template <class T> static __device__ __forceinline__ T held(T value) {
-  return __shfl_sync(RV_WARP, value, 0);
-}
-
-template <bool NEAR>
-static __device__ __forceinline__ Rates rates_of(const RvStixelsStep &down,
-                                                 const RvStixelsStep &up) {
-  if (NEAR)
-    return {{held(down.alpha << 8), held(up.alpha << 8)},
-            {held(0u - (down.beta >> 12)), held(up.beta >> 12)}};
-  return {{held(down.alpha), held(up.alpha)}, {held(down.beta), held(up.beta)}};
-}
 
 template <bool NEAR> static __device__ __forceinline__ Pairs pairs_of(const RvStixelsPlan &plan) {
   Pairs p;
@@ -108,41 +89,6 @@ static __device__ __forceinline__ bool has_plain_steps(const RvStixelsPlan &plan
                                                        const RvStixelsCuda &work) {
   const uint32_t limit = (4u * RV_STIXELS_COST_STEPS) << 12;
   return work.has_plain_penalties && plan.gap[0].beta <= limit && plan.gap[1].beta <= limit;
-}
-
-/* rv_stixels_gap, _gravity or _ordering. NEAR: products with differences of 1024 px are below
- * 2^31. */
-template <bool NEAR>
-static __device__ __forceinline__ int32_t penalty_of(const Rates &r, int difference) {
-  if (!NEAR) {
-    const bool is_up = difference > 0;
-    const int32_t alpha = is_up ? r.alpha[1] : difference < 0 ? r.alpha[0] : 0;
-    return rv_stixels_penalty(alpha, is_up ? r.beta[1] : r.beta[0], difference);
-  }
-  const int delta = rv_max(rv_min(difference, 1 << 18), -(1 << 18));
-  const bool is_up = delta > 0;
-  const int32_t penalty =
-      ((int32_t)(is_up ? r.beta[1] : r.beta[0]) * delta + (is_up ? r.alpha[1] : r.alpha[0])) >> 8;
-  return delta == 0 ? 0 : penalty;
-}
-
-/* rv_stixels_gravity without constant parts. */
-template <bool NEAR>
-static __device__ __forceinline__ int32_t gravity_of(const Rates &r, int difference) {
-  if (!NEAR)
-    return penalty_of<false>(r, difference);
-  const int delta = rv_max(rv_min(difference, 1 << 18), -(1 << 18));
-  return rv_max((int32_t)r.beta[0] * delta, (int32_t)r.beta[1] * delta) >> 8;
-}
-
-/* rv_stixels_ordering. */
-template <bool NEAR>
-static __device__ __forceinline__ int32_t ordering_of(const Rates &r, int difference) {
-  if (!NEAR)
-    return penalty_of<false>(r, difference);
-  const int delta = rv_min(difference, 1 << 18); /* far below 0 the product is not used */
-  const int32_t penalty = (int32_t)(r.beta[1] * (uint32_t)delta + (uint32_t)r.alpha[1]) >> 8;
-  return delta > 0 ? penalty : 0;
 }
 
 /* Costs by class of the stixels of a step above the best ones below. */
@@ -309,8 +255,36 @@ static __device__ __forceinline__ void compute_bounds(const RvStixelsPlan &plan,
   else if (worker == last - 1)
     compute_limit<KIND, USUAL>(plan, c, shared, first, next);
   else
-    compute_past<KIND, USUAL>(plan, c, next, last - 2 - worker, last - 1);
+    compute_past<KIND, USUAL>(plan, c, next, next, last - 2 - worker, last - 1);
   sync_workers<O>();
+}
+
+/* The same where only stixels that start below the tile at `first` have bounds. Their limits are the
+ * best stixels that start in it, which are known when it is resolved. */
+template <int KIND, bool USUAL, typename O>
+static __device__ __forceinline__ void compute_far(const RvStixelsPlan &plan, const Column &c,
+                                                   ColumnsShared *shared, int first, int next,
+                                                   int worker) {
+  const int last = O::workers - 1;
+  if (worker == last) {
+    compute_ahead<KIND, USUAL>(plan, c, shared, next);
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+      shared->limit[k][threadIdx.x % 32] = RV_STIXELS_INFINITE;
+  } else {
+    compute_past<KIND, USUAL>(plan, c, next, first, worker, last);
+  }
+}
+
+/* Tries those stixels; best: of the warp, of those that start in the tile. */
+template <int KIND, bool USUAL>
+static __device__ __forceinline__ void try_far(const RvStixelsPlan &plan, const Column &c,
+                                               ColumnsShared *shared, const Tile *above, int first,
+                                               int next, int tile, int warp, Best *best) {
+  for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+    atomicMin(&shared->limit[k][threadIdx.x % 32], best->cost[k]);
+  __syncthreads();
+  if (warp < first)
+    try_bounded<KIND, USUAL>(plan, c, shared, above, next, tile, warp, first, WARPS, best);
 }
 
 /* Warp 0 resolves the tile at `first`, if any, while the workers compute the next. */
@@ -321,13 +295,15 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
   const int lane = threadIdx.x % 32, warp = O::warp(column), worker = O::worker(warp);
   const int portions = portions_of<SPARSE>(plan, c);
   const int tiles = rv_div_up(portions, 32), tile = rv_div_up(portions, tiles);
-  const bool has_bounds =
-      KIND == RV_STIXELS_SLANTED_FAST && USUAL && !SPARSE && tiles >= BOUNDED_TILES;
+  const bool can_bound = KIND == RV_STIXELS_SLANTED_FAST && USUAL && !SPARSE;
+  const bool has_bounds = can_bound && tiles >= BOUNDED_TILES;
   const bool has_tables = KIND == RV_STIXELS_SLANTED_FAST && !SPARSE && c.across;
   if (threadIdx.x == 0)
     shared->taken = 0;
   for (int first = -tile; first < portions; first += tile) {
     const int next = first + tile, busy = first >= 0; /* warps that resolve */
+    const bool has_far =
+        can_bound && !has_bounds && tiles >= FAR_TILES && first > 0 && next < portions;
     Tile *above = &shared->tiles[next / tile % 2];
     Best best = nothing();
     if (warp < busy)
@@ -343,9 +319,11 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
         shared->least[(next / tile + 1) % 2][k][lane] = RV_STIXELS_INFINITE;
     if (has_bounds && worker >= 0 && busy && next < portions)
       compute_bounds<KIND, USUAL, O>(plan, c, shared, first, next, worker);
+    if (has_far && worker >= 0)
+      compute_far<KIND, USUAL, O>(plan, c, shared, first, next, worker);
 #pragma unroll 1
     for (int pass = 0; pass < 2 && busy; pass++) {
-      const int begin = pass ? first + warp : worker, end = pass ? next : first;
+      const int begin = pass ? first + warp : worker, end = pass ? next : has_far ? 0 : first;
       const int step = pass ? WARPS : O::workers;
       const bool is_used = next < portions && begin >= 0 && begin < end;
       if (is_used && has_tables)
@@ -361,6 +339,8 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
       if (pass == 0)
         __syncthreads();
     }
+    if (has_far)
+      try_far<KIND, USUAL>(plan, c, shared, above, first, next, tile, warp, &best);
 #pragma unroll
     for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
       shared->parts[warp][k][lane] = best.cost[k];

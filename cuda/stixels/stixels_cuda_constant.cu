@@ -25,7 +25,7 @@ static size_t shared_bytes(const RvStixelsPlan *plan, bool is_resident) {
 
 /* Whether sums fit in 32 bits and a column in shared memory. */
 bool rv_stixels_cuda_is_constant(const RvStixelsPlan *plan) {
-  const double most = 255.0 * 256 * plan->config.max_disparity * plan->rows + 255.0 * plan->rows;
+  const double most = 255.0 * (256.0 * plan->config.max_disparity + FAR + 1) * plan->rows;
   return plan->config.model == RV_STIXELS_CONSTANT && plan->config.cuts == RV_STIXELS_CUTS_ALL &&
          most < 4294967296.0 && plan->rows <= 32 * TILES && shared_bytes(plan, false) <= 63488;
 }
@@ -62,119 +62,88 @@ static __device__ __forceinline__ float reciprocal(float x) {
   return y;
 }
 
-/* (d + w / 2) / w, which is rv_stixels_mean, for d = 16 x weight x disparity below 2^32, w below
- * 2^23 and a mean below 2^19: rounded to nearest by a float with an error below 1/2, then down. */
-static __device__ __forceinline__ int mean_of(uint32_t d, uint32_t w) {
-  const uint32_t x = d + w / 2, magic = 0x4b000000; /* bits of 2^23 as a float */
-  const float over = fmaxf(__uint_as_float(magic + w) - 8388608.0f, 1.0f);
-  const float guess = __fmaf_rn(__uint2float_rn(x), reciprocal(over), 8388608.0f);
-  const int q = (int)(__float_as_uint(guess) - magic);
-  return q + ((int32_t)(x - (uint32_t)q * w) >> 31);
+/* -FAR - rv_stixels_mean of the cells between two sums. With x = d + w / 2 below 2^32 and a mean
+ * below 2^19, x / w is rounded to nearest by a float with an error below 1/2, then down. The sums
+ * of weights are bits of floats, so that w is known as a float too. Without valid cells x / w is
+ * not a number, which the minimum replaces. */
+static __device__ __forceinline__ int far_of(const Begin &low, uint32_t w_high, uint32_t d_high) {
+  const uint32_t w = w_high - low.w, x = d_high - low.d + w / 2;
+  const float over = __uint_as_float(w_high) - __uint_as_float(low.w), magic = 12582912.0f;
+  const float guess =
+      fminf(__fmaf_rn(-__uint2float_rn(x), reciprocal(over), magic), magic - (float)FAR);
+  const uint32_t q = __float_as_uint(guess) - MAGIC; /* negative */
+  return (int)(q + ((x + q * w) >> 31));
 }
 
 namespace {
 struct Object {
-  int32_t cost, mu;
+  int32_t cost, far;
 };
 } // namespace
 
-static __device__ __forceinline__ Object object_of(const ConstantColumn &p, uint32_t w, uint32_t d,
-                                                   int bottom, int top) {
-  const int mu = mean_of(d, w), at = rv_stixels_nearest(mu) * (p.pitch * (int)sizeof(int32_t));
-  const char *low = (const char *)(p.steps + bottom), *high = (const char *)(p.steps + top + 1);
-  return {*(const int32_t *)(high + at) - *(const int32_t *)(low + at), mu};
-}
-
-/* The same in all lanes, which the compiler does not know: it keeps the value in a register. */
-static __device__ __forceinline__ int32_t held(int32_t value) {
-  return __shfl_sync(RV_WARP, value, 0);
+/* The object from row `bottom` + i to `top`; low, w, d: sums below both. */
+static __device__ __forceinline__ Object object_of(const ConstantColumn &p, const Begin &low,
+                                                   uint32_t w, uint32_t d, int bottom, int i,
+                                                   int top) {
+  const int far = far_of(low, w, d), at = (far >> 8) * p.fall;
+  const int32_t *begin = (const int32_t *)((const char *)(p.steps + bottom) + at);
+  const int32_t *end = (const int32_t *)((const char *)(p.steps + top) + at);
+  return {end[1] - begin[i], far};
 }
 
 namespace {
-/* Of the penalties with IS_NEAR, in registers: by 1/256 px, times 256. */
-struct Near {
-  int32_t up, down;    /* gravity above and, negative, below ground */
-  int32_t alpha, beta; /* ordering */
+/* What tries need beside the column, in registers. IS_NEAR: differences stay below 1024 px. */
+struct Tries {
+  Rates gravity, ordering;
+  int rows, tiles;
 };
 } // namespace
 
-static __device__ __forceinline__ Near near_of(const RvStixelsPlan &plan) {
-  return {held((int32_t)(plan.gravity[1].beta >> 12)), held(-(int32_t)(plan.gravity[0].beta >> 12)),
-          held(plan.ordering.alpha << 8), held((int32_t)(plan.ordering.beta >> 12))};
-}
-
-/* Penalties of an object above ground and above an object. IS_NEAR: differences stay below 1024 px
- * and products below 2^31, so that neither is clamped, and gravity is proportional to them. */
 template <bool IS_NEAR>
-static __device__ __forceinline__ int32_t gravity_of(const RvStixelsPlan &plan, const Near &near,
-                                                     int up) {
-  return IS_NEAR ? rv_max(near.up * up, near.down * up) >> 8 : rv_stixels_gravity(&plan, up);
+static __device__ __forceinline__ Tries tries_of(const RvStixelsPlan &plan) {
+  const int rows = held(plan.rows);
+  return {rates_of<IS_NEAR>(plan.gravity[0], plan.gravity[1]),
+          rates_of<IS_NEAR>({0, 0}, plan.ordering), rows, rv_div_up(rows, 32)};
 }
 
-template <bool IS_NEAR>
-static __device__ __forceinline__ int32_t ordering_of(const RvStixelsPlan &plan, const Near &near,
-                                                      int over) {
-  if (!IS_NEAR)
-    return rv_stixels_ordering(&plan, over);
-  const int32_t penalty = (near.beta * over + near.alpha) >> 8;
-  return over > 0 ? penalty : 0;
-}
-
-/* Tries the object bottom..top; w, d: sums below top + 1. Costs are without what an object above
- * sky costs beside its cells. */
-template <bool IS_NEAR>
-static __device__ __forceinline__ void try_one(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                               const Near &near, int bottom, int top, uint32_t w,
-                                               uint32_t d, Best *best) {
-  const Begin begin = p.begin[bottom];
-  const Below from = begin.below;
-  const Object own = object_of(p, w - begin.w, d - begin.d, bottom, top);
-  const int32_t a = from.from[GROUND] + gravity_of<IS_NEAR>(plan, near, own.mu - begin.ground);
-  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, near, own.mu - from.mu);
-  const int32_t cost = rv_min(rv_min(b, from.from[SKY]), a) + own.cost;
-  best->bottom = cost < best->cost ? bottom : best->bottom;
-  best->cost = rv_min(cost, best->cost);
-}
-
-/* Tries the objects that end in row `first` + lane, with every `step`-th lowest row of begin .. end
- * - 1, SIDE of them interleaved. The last may be tried more than once, which does not change the
- * result. */
-template <bool IS_NEAR, int SIDE>
-static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                                 const Near &near, int rows, int first, int begin,
-                                                 int end, int step, Best *best) {
-  const int top = rv_min(first + (int)threadIdx.x % 32, rows - 1);
-  const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
-#pragma unroll 1
-  for (int from = begin; from < end; from += SIDE * step)
+/* Tries the objects that end in row `top` with COUNT lowest rows from `bottom` on; w, d: sums below
+ * top + 1. Rows that are tried again do not change the result. Costs are without what an object
+ * above sky costs beside its cells. */
+template <bool IS_NEAR, int COUNT>
+static __device__ __forceinline__ void try_rows(const ConstantColumn &p, const Tries &t, int bottom,
+                                                int top, uint32_t w, uint32_t d, Best *best) {
 #pragma unroll
-    for (int i = 0; i < SIDE; i++)
-      try_one<IS_NEAR>(plan, p, near, rv_min(from + i * step, end - 1), top, w, d, best);
-}
-
-/* Index of the object from the k-th row to the row of a lane, at least k, in a tile. */
-static __device__ __forceinline__ int slot_of(int k, int lane) {
-  return 31 * k - k * (k - 1) / 2 + lane;
+  for (int i = 0; i < COUNT; i++) {
+    const Begin begin = p.begin[bottom + i];
+    const Below from = begin.below;
+    const Object own = object_of(p, begin, w, d, bottom, i, top);
+    const int32_t a =
+        from.from[GROUND] + gravity_of<IS_NEAR, false>(t.gravity, begin.ground - own.far);
+    const int32_t b =
+        from.from[OBJECT] + ordering_of<IS_NEAR, false>(t.ordering, from.far - own.far);
+    const int32_t cost = rv_min(rv_min(b, from.from[SKY]), a) + own.cost;
+    best->bottom = cost < best->cost ? bottom + i : best->bottom;
+    best->cost = rv_min(cost, best->cost);
+  }
 }
 
 /* Computes the objects within rows first .. first + 31 in 17 rows of pairs: row j contains those
- * with lowest row j from lane j on, and before it those with lowest row 32 - j. */
+ * with lowest row j from lane j on, and before it those with lowest row 32 - j. Of the last one,
+ * which has each object twice, the first half is kept. */
 template <bool IS_NEAR>
-static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan,
-                                                    const ConstantColumn &p, const Near &near,
+static __device__ __forceinline__ void compute_tile(const ConstantColumn &p, const Tries &t,
                                                     Tile *tile, int first, int warp, int warps) {
   const int lane = threadIdx.x % 32;
   for (int j = warp; j < 17; j += warps) {
     const int low = lane >= j ? j : 32 - j, high = lane >= j ? lane : low + lane;
-    const int top = rv_min(first + high, plan.rows - 1), bottom = rv_min(first + low, top);
-    const uint32_t w = p.begin[top + 1].w - p.begin[bottom].w;
-    const uint32_t d = p.begin[top + 1].d - p.begin[bottom].d;
-    const Object own = object_of(p, w, d, bottom, top);
+    const int top = rv_min(first + high, t.rows - 1), bottom = rv_min(first + low, top);
+    const Begin begin = p.begin[bottom];
+    const Object own = object_of(p, begin, p.begin[top + 1].w, p.begin[top + 1].d, bottom, 0, top);
     const int32_t cost = own.cost + p.own[OBJECT];
-    if (high < 32)
-      tile->at[slot_of(low, high)] = {
-          cost, cost + gravity_of<IS_NEAR>(plan, near, own.mu - p.begin[bottom].ground), own.mu,
-          near.beta * own.mu + near.alpha};
+    if (j < 16 || lane < 16)
+      tile->at[32 * j + lane] = {
+          cost, cost + gravity_of<IS_NEAR, false>(t.gravity, begin.ground - own.far), own.far,
+          t.ordering.alpha[1] - (int32_t)t.ordering.beta[1] * own.far};
   }
 }
 
@@ -198,13 +167,12 @@ static __device__ __forceinline__ uint16_t flat_link(const RvStixelsPlan &plan,
 }
 
 template <bool IS_NEAR>
-static __device__ __forceinline__ uint16_t object_link(const RvStixelsPlan &plan,
-                                                       const ConstantColumn &p, const Near &near,
-                                                       int bottom, int mu) {
+static __device__ __forceinline__ uint16_t object_link(const ConstantColumn &p, const Tries &t,
+                                                       int bottom, int far) {
   const Below from = p.begin[bottom].below;
   const int32_t a =
-      from.from[GROUND] + gravity_of<IS_NEAR>(plan, near, mu - p.begin[bottom].ground);
-  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR>(plan, near, mu - from.mu);
+      from.from[GROUND] + gravity_of<IS_NEAR, false>(t.gravity, p.begin[bottom].ground - far);
+  const int32_t b = from.from[OBJECT] + ordering_of<IS_NEAR, false>(t.ordering, from.far - far);
   return (uint16_t)(bottom | least_of(a, b, from.from[SKY]) << 14);
 }
 
@@ -212,32 +180,32 @@ static __device__ __forceinline__ Best less_of(Best a, Best b) {
   return b.cost < a.cost || (b.cost == a.cost && b.bottom < a.bottom) ? b : a;
 }
 
-/* The best of COUNT workers for the top row of a lane, by a tree reduction. */
+/* The best of COUNT warps for the top row of a lane, by a tree reduction. */
 template <int COUNT>
-static __device__ __forceinline__ Best gather(const ConstantShared *shared, int worker) {
-  return less_of(gather<COUNT / 2>(shared, worker),
-                 gather<COUNT - COUNT / 2>(shared, worker + COUNT / 2));
+static __device__ __forceinline__ Best gather(const ConstantShared *shared, int warp) {
+  return less_of(gather<COUNT / 2>(shared, warp),
+                 gather<COUNT - COUNT / 2>(shared, warp + COUNT / 2));
 }
 
-template <> __device__ __forceinline__ Best gather<1>(const ConstantShared *shared, int worker) {
-  return {shared->parts[worker][0][threadIdx.x % 32], shared->parts[worker][1][threadIdx.x % 32]};
+template <> __device__ __forceinline__ Best gather<1>(const ConstantShared *shared, int warp) {
+  return {shared->parts[warp][0][threadIdx.x % 32], shared->parts[warp][1][threadIdx.x % 32]};
 }
 
 /* ordering_of the object of a step, with few instructions that depend on the object below. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ int32_t ordering_at(const RvStixelsPlan &plan, const Step &step,
-                                                      int beta, int last_mu) {
+                                                      int beta, int last_far) {
   if (!IS_NEAR)
-    return rv_stixels_ordering(&plan, step.mu - last_mu);
-  const int32_t penalty = (step.rise - beta * last_mu) >> 8;
-  return step.mu > last_mu ? penalty : 0;
+    return rv_stixels_ordering(&plan, last_far - step.far);
+  const int32_t penalty = (step.rise + beta * last_far) >> 8;
+  return step.far < last_far ? penalty : 0;
 }
 
 /* Cost of the object of a step above the best stixels below, with their bias. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ int32_t cost_up_to(const RvStixelsPlan &plan, const Step &step,
                                                      int beta, const Below &last) {
-  const int32_t above_object = last.from[OBJECT] + ordering_at<IS_NEAR>(plan, step, beta, last.mu);
+  const int32_t above_object = last.from[OBJECT] + ordering_at<IS_NEAR>(plan, step, beta, last.far);
   return rv_min(rv_min(above_object, last.from[SKY]) + step.cost,
                 last.from[GROUND] + step.on_ground);
 }
@@ -248,15 +216,16 @@ struct Chain {
   Below last;                /* after the rows so far */
   int32_t on[2][3];          /* transition and fixed cost of ground and sky above each class */
   int32_t beta;              /* of the ordering */
-  int ground_from, sky_from; /* lowest rows */
+  int ground_from, sky_from; /* lowest rows, after the tiles so far */
 };
 
 /* What a lane knows: the best object that ends in its row. */
 struct Front {
   int32_t cost;
-  int bottom, mu;
+  int far;
+  int from[RV_STIXELS_CLASSES]; /* lowest rows in the tile, from 1 on, by class; 0: below it */
   int32_t before; /* those of the row to be resolved, without the object of this row alone */
-  int before_mu;
+  int before_far;
 };
 } // namespace
 
@@ -274,14 +243,14 @@ static __device__ __forceinline__ Chain chain_of(const RvStixelsPlan &plan,
   return chain;
 }
 
-/* Visits row `bottom`, the k-th of its tile. Ground and sky are the same in all lanes; where they
- * continue, they cost those of the row below plus those of its cell. An object is final after its
- * own row was its lowest row; all lanes compute this last candidate for the lane of that row,
- * because the earlier best can be broadcast one step ahead. What lanes below k do is not used.
- * Ground and objects that start in row 0 are always valid, so only sky may be out of reach. */
+/* Visits row `bottom`, the (k + i)-th of its tile. Ground and sky are the same in all lanes; where
+ * they continue, they cost those of the row below plus those of its cell. An object is final after
+ * its own row was its lowest row; all lanes compute this last candidate for the lane of that row,
+ * because the earlier best can be broadcast one step ahead. Lanes below keep what they have. Ground
+ * and objects that start in row 0 are always valid, so only sky may be out of reach. */
 template <bool IS_NEAR, bool IS_FIRST>
 static __device__ __forceinline__ void
-visit(const RvStixelsPlan &plan, const ConstantColumn &p, int bottom, int k, bool is_sky_row,
+visit(const RvStixelsPlan &plan, const ConstantColumn &p, int bottom, int k, int i, bool is_sky_row,
       const Step &step, const Step &alone, int2 cell, Chain *chain, Front *front) {
   const Below last = chain->last;
   const int32_t *above_ground = chain->on[0], *above_sky = chain->on[1];
@@ -296,23 +265,65 @@ visit(const RvStixelsPlan &plan, const ConstantColumn &p, int bottom, int k, boo
     sky_before = OUT_OF_REACH;
   }
   const bool is_ground = ground < last.from[GROUND], is_sky = is_sky_row && sky < sky_before;
-  chain->ground_from = is_ground ? bottom : chain->ground_from;
-  chain->sky_from = is_sky ? bottom : chain->sky_from;
   const int32_t cost = cost_up_to<IS_NEAR>(plan, step, chain->beta, last);
   const int32_t cost_alone = cost_up_to<IS_NEAR>(plan, alone, chain->beta, last);
-  const bool is_better = cost < front->cost, is_alone = cost_alone < front->before;
-  front->bottom = is_better ? bottom : front->bottom;
-  front->mu = is_better ? step.mu : front->mu;
+  const int next = k + i + 1;
+  const bool is_below = k + i <= (int)threadIdx.x % 32, is_better = is_below && cost < front->cost;
+  const bool is_alone = cost_alone < front->before;
+  front->from[GROUND] = is_below && is_ground ? next : front->from[GROUND];
+  front->from[OBJECT] = is_better ? next : front->from[OBJECT];
+  front->from[SKY] = is_below && is_sky ? next : front->from[SKY];
+  front->far = is_better ? step.far : front->far;
   front->cost = is_better ? cost : front->cost;
   chain->last = {{rv_min(ground, last.from[GROUND]) + cell.x, rv_min(cost_alone, front->before),
                   (is_sky ? sky : sky_before) + cell.y},
-                 is_alone ? alone.mu : front->before_mu};
-  front->before = __shfl_sync(RV_WARP, front->cost, k + 1);
-  front->before_mu = __shfl_sync(RV_WARP, front->mu, k + 1);
+                 is_alone ? alone.far : front->before_far};
+  front->before = __shfl_sync(RV_WARP, front->cost, next);
+  front->before_far = __shfl_sync(RV_WARP, front->far, next);
   p.begin[bottom + 1].below = chain->last; /* the same in all lanes */
-  if (k == (int)threadIdx.x % 32)
-    p.ending[bottom] = {
-        {(uint16_t)chain->ground_from, (uint16_t)front->bottom, (uint16_t)chain->sky_from, 0}};
+}
+
+/* One instruction instead of the three into which the compiler turns the expression. */
+static __device__ __forceinline__ bool has_bit(unsigned bits, int i) {
+  unsigned bit = bits & 1u << i;
+  asm("" : "+r"(bit));
+  return bit != 0;
+}
+
+namespace {
+/* What is loaded of a tile, one row ahead to hide its latency. */
+struct Ahead {
+  const char *at, *alone_at; /* of the row of pairs of the current row */
+  Step step, alone;
+  int2 cell;
+};
+} // namespace
+
+/* Visits CHUNK rows from the k-th of the tile at `first` on. UPPER: k >= 16, where the rows of
+ * pairs are visited in reverse. */
+template <bool IS_NEAR, bool UPPER>
+static __device__ __forceinline__ void
+visit_chunk(const RvStixelsPlan &plan, const ConstantColumn &p, int first, int k, unsigned sky_rows,
+            Ahead *ahead, Chain *chain, Front *front) {
+  const int bytes = sizeof(Step), by = UPPER ? -33 * bytes : 32 * bytes;
+  const int turn = !UPPER && k + CHUNK == 16 ? -16 * bytes : 0; /* from row 15 to the half row 16 */
+#pragma unroll
+  for (int i = 0; i < CHUNK; i++) {
+    if (i == CHUNK - 1) {
+      ahead->at += CHUNK * by + turn;
+      ahead->alone_at += CHUNK * (by + bytes) + turn;
+    }
+    const int rows = i < CHUNK - 1 ? i + 1 : 0;
+    const Step next = *(const Step *)(ahead->at + rows * by);
+    const Step next_alone = *(const Step *)(ahead->alone_at + rows * (by + bytes));
+    const int2 next_cell = p.flat[first + k + i + 1];
+    if (i > 0 || k > 0 || first > 0)
+      visit<IS_NEAR, false>(plan, p, first + k + i, k, i, has_bit(sky_rows, i), ahead->step,
+                            ahead->alone, ahead->cell, chain, front);
+    ahead->step = next;
+    ahead->alone = next_alone;
+    ahead->cell = next_cell;
+  }
 }
 
 /* One warp visits the lowest rows first .. first + 31 in order. */
@@ -322,53 +333,50 @@ static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &
   const int lane = threadIdx.x, top = rv_min(first + lane, plan.rows - 1);
   const int count = rv_min(plan.rows - first, 32);
   const Step *tile = shared->tiles[first / 32 % 2].at;
-  Front front = {RV_STIXELS_INFINITE + p.bias[OBJECT], 0, 0, 0, 0};
+  Front front = {RV_STIXELS_INFINITE + p.bias[OBJECT], 0, {0, 0, 0}, 0, 0};
+  int below = 0;
   if (first > 0) {
-    const Best best = gather<WORKERS>(shared, 0);
+    const Best best = gather<WARPS>(shared, 0);
     front.cost = best.cost + p.own[OBJECT];
-    front.bottom = best.bottom;
-    front.mu = mean_of(p.begin[top + 1].d - p.begin[best.bottom].d,
-                       p.begin[top + 1].w - p.begin[best.bottom].w);
+    front.far = far_of(p.begin[best.bottom], p.begin[top + 1].w, p.begin[top + 1].d);
+    below = best.bottom;
   }
   unsigned sky_rows = __ballot_sync(RV_WARP, rv_stixels_is_sky_row(&p.ground, first + lane));
   front.before = __shfl_sync(RV_WARP, front.cost, 0);
-  front.before_mu = __shfl_sync(RV_WARP, front.mu, 0);
-  const char *at = (const char *)(tile + lane), *alone_at = (const char *)tile;
-  int step_bytes = 31 * (int)sizeof(Step); /* from a row of pairs to the next, for a lane */
-  Step step = tile[lane], alone = tile[0];
-  int2 cell = p.flat[first];
+  front.before_far = __shfl_sync(RV_WARP, front.far, 0);
+  Ahead ahead = {(const char *)(tile + lane), (const char *)tile, tile[lane], tile[0],
+                 p.flat[first]};
   if (first == 0)
-    visit<IS_NEAR, true>(plan, p, 0, 0, sky_rows & 1, step, alone, cell, chain, &front);
+    visit<IS_NEAR, true>(plan, p, 0, 0, 0, sky_rows & 1, ahead.step, ahead.alone, ahead.cell, chain,
+                         &front);
 #pragma unroll 1
   for (int k = 0; k < count; k += CHUNK) {
-#pragma unroll
-    for (int i = 0; i < CHUNK; i++) {
-      at += step_bytes - i * (int)sizeof(Step); /* early, to hide its latency */
-      alone_at += step_bytes + (1 - i) * (int)sizeof(Step);
-      const Step next = *(const Step *)at, next_alone = *(const Step *)alone_at;
-      const int2 next_cell = p.flat[first + k + i + 1];
-      if (i > 0 || k > 0 || first > 0)
-        visit<IS_NEAR, false>(plan, p, first + k + i, k + i, (sky_rows & 1u << i) != 0, step, alone,
-                              cell, chain, &front);
-      step = next;
-      alone = next_alone;
-      cell = next_cell;
-    }
+    if (k < 16)
+      visit_chunk<IS_NEAR, false>(plan, p, first, k, sky_rows, &ahead, chain, &front);
+    else
+      visit_chunk<IS_NEAR, true>(plan, p, first, k, sky_rows, &ahead, chain, &front);
     sky_rows >>= CHUNK;
-    step_bytes -= CHUNK * (int)sizeof(Step);
-    asm volatile("" : "+r"(step_bytes)); /* a register: not computed from k in each row */
   }
+  const int *from = front.from;
+  const int ground_from = from[GROUND] ? first + from[GROUND] - 1 : chain->ground_from;
+  const int sky_from = from[SKY] ? first + from[SKY] - 1 : chain->sky_from;
   __syncwarp();
+  if (lane < count) /* instead of the cells */
+    p.ending[first + lane] = {{(uint16_t)ground_from,
+                               (uint16_t)(from[OBJECT] ? first + from[OBJECT] - 1 : below),
+                               (uint16_t)sky_from, 0}};
+  chain->ground_from = __shfl_sync(RV_WARP, ground_from, 31);
+  chain->sky_from = __shfl_sync(RV_WARP, sky_from, 31);
 }
 
 /* When all rows are resolved: finds the predecessors of the best stixels of each row. */
 template <bool IS_NEAR>
 static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                                const Near &near) {
+                                                const Tries &t) {
   for (int v = threadIdx.x; v < plan.rows; v += THREADS) {
     const Links ends = p.ending[v];
     p.ending[v] = {{flat_link(plan, p, GROUND, ends.at[0]),
-                    object_link<IS_NEAR>(plan, p, near, ends.at[1], p.begin[v + 1].below.mu),
+                    object_link<IS_NEAR>(p, t, ends.at[1], p.begin[v + 1].below.far),
                     flat_link(plan, p, SKY, ends.at[2]), 0}};
   }
   __syncthreads();
@@ -376,41 +384,49 @@ static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan, const
 
 /* Tries objects that end above the tile that is being resolved and start below it. The tries are
  * distributed equally over all tiles, nearest top rows first, because the first tiles have few of
- * their own and the last ones many. The best of each tile so far are in local memory; `tried` of a
- * tile is in the lane of its number. */
+ * their own and the last ones many; and over the workers, in groups of GROUP lowest rows, of which
+ * a worker has those of one or two tiles in a row. The best of each tile so far are in local
+ * memory; `tried` of a tile is in the lane of its number. */
 template <bool IS_NEAR>
-static __device__ __forceinline__ void try_ahead(const RvStixelsPlan &plan, const ConstantColumn &p,
-                                                 const Near &near, int rows, int tiles, int tile,
-                                                 int worker, Best *best, int tried) {
-  const int below = 32 * tile;
-  int left = 16 * (tiles - 1);
+static __device__ __forceinline__ void try_ahead(const ConstantColumn &p, const Tries &t, int tile,
+                                                 int worker, Best *best, int *tried) {
+  const int lane = threadIdx.x % 32, below = 32 * tile;
+  const int own = lane > tile && lane < t.tiles ? rv_div_up(below - *tried, GROUP) : 0;
+  const int most =
+      rv_max(rv_div_up(16 * (t.tiles - 1), GROUP), __shfl_sync(RV_WARP, own, tile + 1));
+  const int upto = rv_warp_scan(own), end = rv_min(upto, most), begin = rv_min(upto - own, most);
+  const int count = __shfl_sync(RV_WARP, end, 31);
+  const int from = worker * count / WORKERS, to = (worker + 1) * count / WORKERS;
+  const int base = *tried - GROUP * begin; /* its lowest row for group 0 */
+  unsigned left = __ballot_sync(RV_WARP, rv_max(begin, from) < rv_min(end, to));
 #pragma unroll 1
-  for (int at = tile + 1; at < tiles; at++) {
-    const int begin = __shfl_sync(RV_WARP, tried, at);
-    const int end = at == tile + 1 ? below : rv_min(below, begin + left);
-    if (begin < end) {
-      Best found = {RV_STIXELS_INFINITE - p.own[SKY], 0};
-      const Best before = best[at];
-      try_below<IS_NEAR, 3>(plan, p, near, rows, 32 * at, begin + worker, end, WORKERS, &found);
-      if (found.cost < before.cost)
-        best[at] = found;
-    }
-    left -= end - begin;
-    if (left <= 0)
-      break;
+  for (; left; left &= left - 1) {
+    const int at = __ffs((int)left) - 1, top = rv_min(32 * at + lane, t.rows - 1);
+    const int low = __shfl_sync(RV_WARP, base + GROUP * rv_max(begin, from), at);
+    const int high = __shfl_sync(RV_WARP, base + GROUP * rv_min(end, to), at);
+    const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
+    const int32_t before = best[at].cost;
+    Best found = {RV_STIXELS_INFINITE - p.own[SKY], 0};
+#pragma unroll 1
+    for (int bottom = low; bottom < high; bottom += GROUP)
+      try_rows<IS_NEAR, GROUP>(p, t, rv_min(bottom, below - GROUP), top, w, d, &found);
+    if (found.cost < before)
+      best[at] = found;
   }
+  *tried = rv_min(*tried + GROUP * (end - begin), below);
 }
 
-/* Advances `tried` by the same amounts as try_ahead. */
-static __device__ __forceinline__ void note_tried(const RvStixelsPlan &plan, int tile,
-                                                  uint16_t *tried) {
-  const int tiles = rv_div_up(plan.rows, 32);
-  int left = 16 * (tiles - 1);
-  for (int at = tile + 1; at < tiles && left > 0; at++) {
-    const int begin = tried[at], end = at == tile + 1 ? 32 * tile : rv_min(32 * tile, begin + left);
-    tried[at] = (uint16_t)end;
-    left -= end - begin;
-  }
+/* Tries the objects that start in the tile at `first` and end in the next one, by all warps, which
+ * leave what they have found. */
+template <bool IS_NEAR>
+static __device__ __forceinline__ void try_resolved(const ConstantColumn &p, const Tries &t,
+                                                    ConstantShared *shared, int first, int warp,
+                                                    Best best) {
+  const int lane = threadIdx.x % 32, top = rv_min(first + 32 + lane, t.rows - 1);
+  const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
+  try_rows<IS_NEAR, 32 / WARPS>(p, t, first + 32 / WARPS * warp, top, w, d, &best);
+  shared->parts[warp][0][lane] = best.cost;
+  shared->parts[warp][1][lane] = best.bottom;
 }
 
 /* Number among those that work while warp 0 resolves, BESIDE of them on its scheduler; -1: none of
@@ -424,42 +440,34 @@ static __device__ __forceinline__ int worker_of(int warp) {
 template <bool IS_NEAR>
 static __device__ __forceinline__ void
 resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *shared) {
-  __shared__ uint16_t tried[TILES];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int worker = worker_of(warp), rows = held(plan.rows), tiles = rv_div_up(rows, 32);
-  const Near near = near_of(plan);
+  const int warp = threadIdx.x / 32, worker = worker_of(warp);
+  const Tries t = tries_of<IS_NEAR>(plan);
+  const Best none = {RV_STIXELS_INFINITE - p.own[SKY], 0};
   Chain chain = chain_of(plan, p);
   Best ahead[TILES];
+  int tried = 0;
 #pragma unroll 1
-  for (int k = 0; k < tiles; k++)
-    ahead[k] = {RV_STIXELS_INFINITE - p.own[SKY], 0};
-  if (threadIdx.x < TILES)
-    tried[threadIdx.x] = 0;
-  compute_tile<IS_NEAR>(plan, p, near, &shared->tiles[0], 0, warp, WARPS);
+  for (int k = 0; k < t.tiles; k++)
+    ahead[k] = none;
+  compute_tile<IS_NEAR>(p, t, &shared->tiles[0], 0, warp, WARPS);
   __syncthreads();
 #pragma unroll 1
-  for (int tile = 0; tile < tiles; tile++) {
+  for (int tile = 0; tile < t.tiles; tile++) {
     const int first = 32 * tile, next = first + 32;
-    const bool is_worker = next < rows && worker >= 0;
-    Best best = {0, 0};
+    Best best = none;
     if (warp == 0) {
       resolve<IS_NEAR>(plan, p, shared, first, &chain);
-    } else if (is_worker) {
-      compute_tile<IS_NEAR>(plan, p, near, &shared->tiles[(tile + 1) % 2], next, worker, WORKERS);
-      try_ahead<IS_NEAR>(plan, p, near, rows, tiles, tile, worker, ahead, tried[lane]);
+    } else if (worker >= 0 && next < t.rows) {
+      compute_tile<IS_NEAR>(p, t, &shared->tiles[(tile + 1) % 2], next, worker, WORKERS);
+      try_ahead<IS_NEAR>(p, t, tile, worker, ahead, &tried);
       best = ahead[tile + 1];
     }
     __syncthreads();
-    if (is_worker) {
-      if (threadIdx.x == THREADS - 1)
-        note_tried(plan, tile, tried);
-      try_below<IS_NEAR, 3>(plan, p, near, rows, next, first + worker, next, WORKERS, &best);
-      shared->parts[worker][0][lane] = best.cost;
-      shared->parts[worker][1][lane] = best.bottom;
-    }
+    if (next < t.rows)
+      try_resolved<IS_NEAR>(p, t, shared, first, warp, best);
     __syncthreads();
   }
-  link_all<IS_NEAR>(plan, p, near);
+  link_all<IS_NEAR>(plan, p, t);
 }
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
@@ -481,10 +489,11 @@ static __global__ void __launch_bounds__(THREADS, 1)
   p.begin = (Begin *)(shared + 1);
   p.flat = (int2 *)(p.begin + padded(plan.rows));
   p.links = shared->list;
-  p.pitch = held(RESIDENT ? (plan.rows + 1) | 1 : rv_stixels_pitch(plan.rows));
+  const int pitch = RESIDENT ? (plan.rows + 1) | 1 : rv_stixels_pitch(plan.rows);
+  p.fall = held(-pitch * (int)sizeof(int32_t));
   int32_t *steps = RESIDENT ? (int32_t *)(p.flat + padded(plan.rows))
-                            : work.steps + x * p.pitch * (plan.config.max_disparity + 1);
-  p.steps = steps;
+                            : work.steps + x * pitch * (plan.config.max_disparity + 1);
+  p.steps = steps - pitch;
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     p.own[k] = plan.transition[OBJECT][k] + plan.fixed_cost[OBJECT];
@@ -496,7 +505,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   int is_full = 1, low = RV_STIXELS_INFINITE, high = 0;
   for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
     const RvStixelsCell cell = v < plan.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
-    p.begin[v].cell = cell;
+    set_cell(&p.begin[v], cell);
     is_full = is_full && (cell.weight == 0 || cell.confidence == 255);
     if (cell.weight) {
       const int px = rv_max(rv_stixels_nearest(16 * cell.disparity), 1);
@@ -511,13 +520,15 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
   for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += THREADS)
     shared->table[entry_of(i)] = work.table[OBJECT * RV_STIXELS_TABLE + i];
+  if (threadIdx.x == 0)
+    shared->table[entry_of(RV_STIXELS_TABLE)] = plan.invalid_cost;
   is_full = __syncthreads_and(is_full);
   if (!RESIDENT)
-    sum_steps_far(plan, shared->table, p, range, steps);
+    sum_steps_far(plan, shared->table, p, range, pitch, steps);
   else if (is_full)
-    sum_steps_near<true>(plan, shared->table, p, range, steps);
+    sum_steps_near<true>(plan, shared->table, p, range, pitch, steps);
   else
-    sum_steps_near<false>(plan, shared->table, p, range, steps);
+    sum_steps_near<false>(plan, shared->table, p, range, pitch, steps);
   const RvStixelsState state = expect_ground(plan, work, out.surface, turn);
   p.ground = state.ground;
   set_rows(plan, p, work.table);
@@ -529,9 +540,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
   __syncthreads();
   sum_rows(plan, p);
   __syncthreads();
-  const bool is_near = plan.config.max_disparity <= NEAR && work.has_plain_penalties &&
-                       rv_abs(rv_stixels_value(&p.ground, 0)) <= 256 * NEAR &&
-                       rv_abs(rv_stixels_value(&p.ground, plan.rows)) <= 256 * NEAR;
+  const bool is_near = plan.config.max_disparity <= NEAR_PX && work.has_plain_penalties &&
+                       rv_abs(rv_stixels_value(&p.ground, 0)) <= 256 * NEAR_PX &&
+                       rv_abs(rv_stixels_value(&p.ground, plan.rows)) <= 256 * NEAR_PX;
   if (is_near)
     resolve_all<true>(plan, p, shared);
   else
@@ -544,7 +555,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
                ? RvStixelsPlane{p.ground.at + p.ground.slope * bottom, p.ground.slope}
            : structure == SKY
                ? RvStixelsPlane{0, 0}
-               : RvStixelsPlane{(int64_t)mean_of(high->d - low->d, high->w - low->w) << 16, 0};
+               : RvStixelsPlane{(int64_t)(-FAR - far_of(*low, high->w, high->d)) << 16, 0};
   });
 }
 

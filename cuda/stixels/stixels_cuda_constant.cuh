@@ -5,6 +5,7 @@
 #define RV_STIXELS_CUDA_CONSTANT_CUH
 
 #include "stixels/stixels_cuda_list.cuh"
+#include "stixels/stixels_cuda_penalties.cuh"
 
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
@@ -17,23 +18,28 @@
 #define TILES 32           /* maximum, of 32 rows each */
 #define STATIC_SHARED 1536 /* bytes of static shared memory, with those of the system, at most */
 #define CHUNK 8            /* rows that are resolved without a jump */
-#define PAIRS                                                                                      \
-  (33 * 16 + 4)  /* of lowest and top row in a tile, and what is read ahead of the last */
-#define NEAR 512 /* px: up to here differences of planes stay below 1024 px */
+#define GROUP 3            /* lowest rows that a worker tries at once */
+#define PAIRS (33 * 16)    /* of lowest and top row in a tile */
+#define NEAR_PX 512        /* px: up to here differences of planes stay below 1024 px */
+#define MAGIC 0x4b400000u  /* bits of 1.5 x 2^23 as a float: those after it count by 1 */
+
+/* Disparities of mu/256 px are kept as `far`, -FAR - mu: its bits from 8 on are -1 -
+ * rv_stixels_nearest(mu), without an addition. */
+#define FAR 129
 
 namespace {
 /* The best stixels below a row, by what an object above them costs more than an object above sky:
  * ConstantColumn.bias. */
 struct __align__(16) Below {
   int32_t from[RV_STIXELS_CLASSES]; /* cost plus bias */
-  int32_t mu;                       /* 1/256 px, in this row: the object below */
+  int32_t far;                      /* the object below, in this row: see FAR */
 };
 
 /* The input of an object that starts in a row. */
 struct __align__(16) Begin {
   Below below;
-  int32_t ground; /* 1/256 px, in this row */
-  uint32_t w, d;  /* sums of the cells below: weight, 16 x weight x disparity */
+  int32_t ground; /* in this row: see FAR */
+  uint32_t w, d;  /* sums of the cells below: MAGIC + weight, weight x (16 x disparity + FAR) */
   RvStixelsCell cell;
 };
 
@@ -41,11 +47,11 @@ struct __align__(16) Begin {
  * object costs beside its cells. */
 struct __align__(16) Step {
   int32_t cost, on_ground; /* on_ground: with gravity above ground */
-  int32_t mu;
-  int32_t rise; /* its ordering penalty above an object of 0 px, times 256; IS_NEAR only */
+  int32_t far;
+  int32_t rise; /* its ordering penalty above an object whose `far` is 0, times 256; IS_NEAR only */
 };
 
-/* The objects within a tile. */
+/* The objects within a tile, in rows of pairs: compute_tile. */
 struct Tile {
   Step at[PAIRS];
 };
@@ -53,13 +59,12 @@ struct Tile {
 /* Shared memory layout of a block; the arrays by row follow. */
 struct ConstantShared {
   union {
-    int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256]; /* of objects, by entry_of */
+    int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256 + 1]; /* of objects, by entry_of */
     struct {
-      Tile tiles[2];
-      int32_t parts[WORKERS][2]
-                   [32]; /* the best object of each worker by top row: cost, lowest row */
+      int32_t parts[WARPS][2][32]; /* the best object of each warp by top row: cost, lowest row */
+      Tile tiles[2];               /* after them, since up to 32 objects are read before a tile */
     };
-    uint32_t list[(2 * sizeof(Tile) + WORKERS * 256) / sizeof(uint32_t)]; /* ConstantColumn.links */
+    uint32_t list[(2 * sizeof(Tile) + WARPS * 256) / sizeof(uint32_t)]; /* ConstantColumn.links */
   };
 };
 
@@ -75,9 +80,9 @@ struct ConstantColumn {
     int2 *flat;    /* rows: costs of the cell as ground and sky, until the row is resolved */
     Links *ending; /* then this */
   };
-  uint32_t *links; /* rows: bottom | class << 16, from the top down */
-  const int32_t *steps;
-  int pitch;
+  uint32_t *links;                  /* rows: bottom | class << 16, from the top down */
+  const int32_t *steps;             /* where the costs of -1 px would be */
+  int fall;                         /* bytes from the costs of a px to those of the px before */
   int32_t own[RV_STIXELS_CLASSES];  /* transition to an object and its fixed cost */
   int32_t bias[RV_STIXELS_CLASSES]; /* the same, less that above sky */
   RvStixelsPlane ground;
@@ -98,8 +103,8 @@ static __device__ void set_rows(const RvStixelsPlan &plan, const ConstantColumn 
   for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
     const RvStixelsCell cell = v > 0 ? p.begin[v - 1].cell : RvStixelsCell{0, 0, 0};
     p.begin[v].w = cell.weight;
-    p.begin[v].d = 16u * cell.weight * cell.disparity;
-    p.begin[v].ground = rv_stixels_value(&p.ground, v);
+    p.begin[v].d = cell.weight * (16u * cell.disparity + FAR);
+    p.begin[v].ground = -FAR - rv_stixels_value(&p.ground, v);
     const int mu = rv_stixels_value(&p.ground, v - 1);
     if (v > 0)
       p.flat[v - 1] =
@@ -121,7 +126,7 @@ static __device__ void sum_rows(const RvStixelsPlan &plan, const ConstantColumn 
 #pragma unroll 4
   for (int v = begin; v < end; v++)
     own += at[v * pitch];
-  uint32_t sum = rv_warp_scan(own) - own;
+  uint32_t sum = rv_warp_scan(own) - own + (term == 0 ? MAGIC : 0);
 #pragma unroll 4
   for (int v = begin; v < end; v++) {
     sum += at[v * pitch];
@@ -134,14 +139,25 @@ static __device__ __forceinline__ int entry_of(int index) {
   return index + index / 256;
 }
 
-/* FULL: confidence is 255 or weight is 0, in all cells. */
-template <bool FULL>
+/* Before sums are known, `ground` and `w` of a row are what full_cost needs of its cell: 16 times
+ * the disparity, and the last entry that it may have. An invalid cell is far away, and has an entry
+ * of its own after those of the others. */
+static __device__ __forceinline__ void set_cell(Begin *begin, RvStixelsCell cell) {
+  begin->cell = cell;
+  begin->ground = cell.weight ? 16 * cell.disparity : 1 << 24;
+  begin->w = cell.weight ? RV_STIXELS_TABLE - 1 : RV_STIXELS_TABLE;
+}
+
+/* Of cells whose confidence is 255 or whose weight is 0. */
+static __device__ __forceinline__ int32_t full_cost(const int32_t *table, const Begin &begin,
+                                                    int mu) {
+  return table[entry_of(rv_min(rv_abs(begin.ground - mu), (int)begin.w))];
+}
+
 static __device__ __forceinline__ int32_t object_cost(const RvStixelsPlan &plan,
                                                       const int32_t *table, RvStixelsCell cell,
                                                       int px) {
-  const int index = FULL ? rv_min(rv_abs(16 * cell.disparity - 256 * px), RV_STIXELS_TABLE - 1)
-                         : rv_stixels_index(cell, 256 * px);
-  const int32_t cost = table[entry_of(index)];
+  const int32_t cost = table[entry_of(rv_stixels_index(cell, 256 * px))];
   return cell.weight ? cost : plan.invalid_cost;
 }
 
@@ -166,17 +182,18 @@ static __device__ __forceinline__ int px_at(Range range, int k) {
 /* Costs of the cells below each row as objects of every integer px, in global memory: one thread
  * per px. */
 static __device__ void sum_steps_far(const RvStixelsPlan &plan, const int32_t *table,
-                                     const ConstantColumn &p, Range range, int32_t *steps) {
+                                     const ConstantColumn &p, Range range, int pitch,
+                                     int32_t *steps) {
   for (int k = threadIdx.x; k < px_count(range); k += THREADS) {
     const int px = px_at(range, k);
-    int4 *out = (int4 *)(steps + (size_t)px * p.pitch);
+    int4 *out = (int4 *)(steps + (size_t)px * pitch);
     int32_t sum = 0;
     for (int first = 0; first <= plan.rows; first += BATCH) {
       int32_t sums[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; i++) {
         sums[i] = sum;
-        sum += object_cost<false>(plan, table, p.begin[rv_min(first + i, plan.rows)].cell, px);
+        sum += object_cost(plan, table, p.begin[rv_min(first + i, plan.rows)].cell, px);
       }
       out[first / 4] = make_int4(sums[0], sums[1], sums[2], sums[3]);
       out[first / 4 + 1] = make_int4(sums[4], sums[5], sums[6], sums[7]);
@@ -184,39 +201,61 @@ static __device__ void sum_steps_far(const RvStixelsPlan &plan, const int32_t *t
   }
 }
 
+/* BATCH rows of a px from `first` on, or those of them below `end`. FULL: confidence is 255 or
+ * weight is 0, in all cells. Returns the sum with them. */
+template <bool FULL, bool WHOLE>
+static __device__ __forceinline__ int32_t sum_batch(const RvStixelsPlan &plan, const int32_t *table,
+                                                    const ConstantColumn &p, int px, int first,
+                                                    int end, int32_t sum, int32_t *out) {
+  int32_t costs[BATCH];
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) {
+    const Begin &begin = p.begin[WHOLE ? first + i : rv_min(first + i, end - 1)];
+    costs[i] = FULL ? full_cost(table, begin, 256 * px) : object_cost(plan, table, begin.cell, px);
+  }
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) {
+    sum += costs[i];
+    if (WHOLE || first + i < end)
+      out[first + i + 1] = sum;
+  }
+  return sum;
+}
+
 /* The same in shared memory: one thread per px and part of the rows; then the sum below each part
  * is added. */
 template <bool FULL>
 static __device__ void sum_steps_near(const RvStixelsPlan &plan, const int32_t *table,
-                                      const ConstantColumn &p, Range range, int32_t *steps) {
+                                      const ConstantColumn &p, Range range, int pitch,
+                                      int32_t *steps) {
   const int count = px_count(range), parts = rv_max(THREADS / count, 1);
   const int each = rv_div_up(plan.rows, parts), part = threadIdx.x / count;
   const int begin = part * each, end = part < parts ? rv_min(begin + each, plan.rows) : 0;
   for (int k = threadIdx.x % count; k < count && begin < end; k += THREADS) {
     const int px = px_at(range, k);
-    int32_t *out = steps + px * p.pitch, sum = 0;
+    int32_t *out = steps + px * pitch, sum = 0;
     if (part == 0)
       out[0] = 0;
-    for (int from = begin; from < end; from += BATCH) {
-      int32_t costs[BATCH];
-#pragma unroll
-      for (int i = 0; i < BATCH; i++)
-        costs[i] = object_cost<FULL>(plan, table, p.begin[rv_min(from + i, plan.rows)].cell, px);
-#pragma unroll
-      for (int i = 0; i < BATCH; i++) {
-        sum += costs[i];
-        if (from + i < end)
-          out[from + i + 1] = sum;
-      }
-    }
+    int from = begin;
+#pragma unroll 1
+    for (; from + BATCH <= end; from += BATCH)
+      sum = sum_batch<FULL, true>(plan, table, p, px, from, end, sum, out);
+    if (from < end)
+      sum_batch<FULL, false>(plan, table, p, px, from, end, sum, out);
   }
   __syncthreads();
-  int32_t *out = steps + px_at(range, threadIdx.x % count) * p.pitch, below = 0;
+  int32_t *out = steps + px_at(range, threadIdx.x % count) * pitch, below = 0;
   for (int k = 1; k <= part && begin < end; k++)
     below += out[k * each];
   __syncthreads();
-#pragma unroll 8
-  for (int v = begin; v < end && part > 0; v++)
+  int v = begin;
+#pragma unroll 1
+  for (; v + BATCH <= end && part > 0; v += BATCH)
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+      out[v + i + 1] += below;
+#pragma unroll 1
+  for (; v < end && part > 0; v++)
     out[v + 1] += below;
 }
 

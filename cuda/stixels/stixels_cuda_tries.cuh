@@ -8,6 +8,7 @@
 
 #define WARPS 8         /* per block */
 #define BOUNDED_TILES 9 /* minimum number of tiles for which bounds are used */
+#define FAR_TILES 3     /* the same for stixels that start below the tile resolved last */
 #define THREADS (32 * WARPS)
 #define SCHEDULERS 4    /* per SM: warps are assigned to them in turn */
 #define PAIRS (33 * 16) /* of lowest and top row in a tile, see pair_of */
@@ -176,14 +177,15 @@ static __device__ __forceinline__ void compute_limit(const RvStixelsPlan &plan, 
                                  : RV_STIXELS_INFINITE;
 }
 
-/* Lower parts of the bounds by lowest row: below `first`. */
+/* Lower parts of the bounds by lowest row, of 0 .. end - 1: below `first`. */
 template <int KIND, bool USUAL>
 static __device__ __forceinline__ void compute_past(const RvStixelsPlan &plan, const Column &c,
-                                                    int first, int warp, int warps) {
-  for (int v = 32 * warp + (int)threadIdx.x % 32; v < first; v += 32 * warps) {
+                                                    int first, int end, int warp, int warps) {
+  for (int v = 32 * warp + (int)threadIdx.x % 32; v < end; v += 32 * warps) {
     const RvStixelsSums s = rv_stixels_between(&c.sums[v], &c.sums[first]);
-    c.past[v] = make_int4(own_of<KIND, USUAL>(plan, c, GROUND, v, first - 1, s).cost,
-                          own_of<KIND, USUAL>(plan, c, OBJECT, v, first - 1, s).cost,
+    Own own[2];
+    own_both<KIND, USUAL>(plan, c, v, first - 1, s, own);
+    c.past[v] = make_int4(own[0].cost, own[1].cost,
                           own_of<KIND, USUAL>(plan, c, SKY, v, first - 1, s).cost, 0);
   }
 }
