@@ -129,18 +129,25 @@ template <> struct Descriptor<RV_SGM_CENSUS> {
   }
 };
 
+/* Sums of three columns around c and c + 1 in a row, each half with three times the bits of 1024. */
+__device__ __forceinline__ uint32_t sum_three(const __half2 (&row)[PAIRS], int c) {
+  uint32_t sum = 0;
+#pragma unroll
+  for (int i = -1; i <= 1; i++)
+    sum += *(const uint32_t *)&row[c + RX + i];
+  return sum;
+}
+
 /* Means of the 3x3 blocks around the pixels in columns c and c + 1, rounded up, in the form of the
  * window. */
 __device__ __forceinline__ __half2 mean_up(const CensusWindow &w, int c, int y) {
-  uint32_t sum = 0;
-#pragma unroll
-  for (int j = -1; j <= 1; j++)
-#pragma unroll
-    for (int i = -1; i <= 1; i++)
-      sum += *(const uint32_t *)&w[y + j][c + RX + i] & 0x00ff00ffu; /* gray of 1024 + gray */
+  const uint32_t bits_of_1024 = 0x64006400u;
+  const uint32_t above = sum_three(w[y - 1], c), own = sum_three(w[y], c);
+  const uint32_t below = sum_three(w[y + 1], c);
+  const uint32_t sum = above + own + below - 9 * bits_of_1024; /* what halves carry is taken back */
   const uint32_t low = (uint32_t)rv_sgm_mean_up((int)(sum & 0xffffu));
   const uint32_t high = (uint32_t)rv_sgm_mean_up((int)(sum >> 16));
-  const uint32_t bits = 0x64006400u | low | high << 16;
+  const uint32_t bits = bits_of_1024 | low | high << 16;
   return *(const __half2 *)&bits;
 }
 

@@ -33,124 +33,6 @@
 namespace {
 
 #ifdef SGM_HAS_BARRIERS
-template <int K>
-__device__ __forceinline__ void load_sums(uint32_t (&sum)[K], const uint32_t *from) {
-  if constexpr (K == 1) {
-    sum[0] = __ldcg(from);
-  } else if constexpr (K == 2) {
-    const uint2 v = __ldcg((const uint2 *)from);
-    sum[0] = v.x, sum[1] = v.y;
-  } else {
-#  pragma unroll
-    for (int j = 0; j < K; j += 4) {
-      const uint4 v = __ldcg((const uint4 *)(from + j));
-      sum[j] = v.x, sum[j + 1] = v.y, sum[j + 2] = v.z, sum[j + 3] = v.w;
-    }
-  }
-}
-
-/* Waits until the other sweep's warp of these columns, from x on, has set its half of the sums. */
-__device__ __noinline__ void meet(uint32_t *met, int x, int width) {
-  __threadfence();
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) {
-    uint32_t *const mine = met + blockIdx.y * width + x;
-    uint32_t *const other = met + (1 - blockIdx.y) * width + x;
-    send_words(mine, 1);
-    uint32_t done[1] = {0};
-    while (!done[0])
-      load_relaxed(other, done);
-    *other = 0; /* for the next launch */
-  }
-  __syncwarp();
-  __threadfence();
-}
-
-/* Pitches are in bytes. */
-__device__ __forceinline__ uint32_t *sums_after(uint32_t *sums, ptrdiff_t pitch) {
-  return (uint32_t *)((char *)sums + pitch);
-}
-
-/* A scoreboard counts all loads of a warp, so that waiting for one also waits for those after it:
- * sums are loaded one row before use, and prefetched to the L2 cache earlier. */
-enum { PREFETCH = 4 };
-
-/* Update of the sums of a row: set, add, or one of them depending on the row. */
-enum DiagonalSums { SET, ADD, CHANGE };
-
-/* State of a warp with columns of the strip, W words per lane. */
-template <int W> struct DiagonalOwn {
-  int x, setting;         /* rows before `setting` are set, the others added to */
-  bool keeps;             /* the lane has words of a column inside the image */
-  int to_left, to_right;  /* the lane's words of the exchange in turn 0; -1: none to send */
-  uint32_t *sums;         /* the lane's, of the row */
-  ptrdiff_t pitch, ahead; /* bytes to the next row, and PREFETCH rows */
-  uint32_t vertical[W], before[W]; /* the latter: previous sums of the row, when adding */
-};
-
-/* The next exchange. */
-struct DiagonalExchange {
-  int turn;     /* 0 or exchange_words */
-  uint32_t tag; /* at its bits */
-
-  __device__ __forceinline__ void next(const DiagonalArgs &a) {
-    turn = a.exchange_words - turn;
-    tag += 1u << TAG_BIT;
-    tag += tag == 0 ? 1u << TAG_BIT : 0;
-  }
-};
-
-/* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. */
-template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS, class Args>
-__device__ __forceinline__ void
-own_row(const Args &a, const DiagonalPlace &at, const DiagonalDescriptors &from,
-        const DiagonalPair &pair, const DiagonalLane &self, DiagonalOwn<K * 32 / G> &own,
-        const SgmP1 &p1, const DiagonalExchange &exchange, bool sends) {
-  using Shared = DiagonalShared<K, G, Census>;
-  enum { W = K * 32 / G };
-  const int s = pair.s + ODD, dy = a.sweep() ? -1 : 1;
-  if (SUMS == CHANGE && s == own.setting) {
-    if constexpr (!Args::ONE)
-      meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
-    load_sums(own.before, own.sums);
-  }
-  uint32_t cost[W], sum[W], left[W], right[W];
-  costs_of<K, G, W, Census>(cost, a, from, pair.stage + ODD * Shared::ROW);
-  const DiagonalPenalty<ADAPTIVE> p2(a, own.x, dy < 0 ? a.scene.height - 1 - s : s, dy, s > 0);
-  diagonal_step<G>(own.vertical, cost, p1, p2.vertical, self);
-#  pragma unroll
-  for (int j = 0; j < W; j++)
-    sum[j] = own.vertical[j] + (SUMS == SET ? 0 : own.before[j]) - 3 * DIAGONAL_ONE;
-  enter_row<ODD>(at, pair);
-  Shared::load(left, at.slot + Shared::state(ODD, 0) - Shared::SLOT);
-  Shared::load(right, at.slot + Shared::state(ODD, 1) + Shared::SLOT);
-  diagonal_step<G>(left, cost, p1, p2.side[0], self);
-  diagonal_step<G>(right, cost, p1, p2.side[1], self);
-#  pragma unroll
-  for (int j = 0; j < W; j++)
-    sum[j] += left[j] + right[j];
-  if (own.keeps) {
-    Shared::store(at.slot + Shared::state(1 - ODD, 0), left);
-    Shared::store(at.slot + Shared::state(1 - ODD, 1), right);
-  }
-  leave_row<ODD>(at, true, true);
-  if (ODD && sends) {
-    if (own.to_right >= 0)
-      send_state(a.exchange + exchange.turn + own.to_right, left, exchange.tag);
-    if (own.to_left >= 0)
-      send_state(a.exchange + exchange.turn + own.to_left, right, exchange.tag);
-  }
-  if (own.keeps)
-    sgm_store<W>(own.sums, sum);
-  own.sums = sums_after(own.sums, own.pitch);
-  asm volatile("" : "+l"(own.pitch)); /* else the compiler keeps a pointer per use */
-  if (SUMS == ADD || (SUMS == CHANGE && s >= own.setting && s + 1 < a.scene.height)) {
-    load_sums(own.before, own.sums); /* after the use: into the same registers */
-    if (SUMS == ADD || s + 1 + PREFETCH < a.scene.height)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(sums_after(own.sums, own.ahead)));
-  }
-}
-
 /* Waits for the descriptors of a pair; releases them. */
 template <int K, int G, typename Census>
 __device__ __forceinline__ void enter_pair(uint32_t shared, const DiagonalPair &pair) {
@@ -161,21 +43,88 @@ __device__ __forceinline__ void leave_pair(uint32_t shared, const DiagonalPair &
   barrier_arrive(shared + pair.stage + 2 * DiagonalShared<K, G, Census>::ROW + 8);
 }
 
+/* A row of the strip's columns: sets or adds three paths; `sends` after an odd row only. The
+ * vertical path needs no neighbor, so it does the row after this one, whose descriptors are at
+ * `after`: its reduction and exchanges pass beside those of the diagonal ones. After the last row
+ * that is a step without a use. */
+template <int K, int G, typename Census, bool ADAPTIVE, int ODD, DiagonalSums SUMS, class Args>
+__device__ __forceinline__ void own_row(const Args &a, const DiagonalPlace &at,
+                                        const DiagonalDescriptors &from, const DiagonalPair &pair,
+                                        uint32_t after, const DiagonalLane &self,
+                                        DiagonalOwn<K * 32 / G> &own, const SgmP1 &p1,
+                                        const DiagonalExchange &exchange, bool sends) {
+  using Shared = DiagonalShared<K, G, Census>;
+  enum { W = K * 32 / G };
+  const int s = pair.s + ODD, rows = a.scene.height, dy = a.sweep() ? -1 : 1;
+  if (SUMS == CHANGE && s == own.setting) {
+    if constexpr (!Args::ONE)
+      meet(a.met, __shfl_sync(SGM_WARP, own.x, 0), a.scene.width);
+    load_sums(own.before, own.sums);
+  }
+  const DiagonalPenalty<ADAPTIVE> p2(a, own.x, dy < 0 ? rows - 1 - s : s, dy, s > 0);
+  const uint32_t p2_after =
+      vertical_p2<ADAPTIVE>(a, own.x, dy < 0 ? rows - 2 - s : s + 1, dy, s + 1 < rows);
+  uint32_t cost[W], sum[W], left[W], right[W];
+  enter_row<ODD>(at, pair);
+  Shared::load(left, at.slot + Shared::state(ODD, 0) - Shared::SLOT);
+  Shared::load(right, at.slot + Shared::state(ODD, 1) + Shared::SLOT);
+  const DiagonalAround near = diagonal_around<G>(own.vertical, self);
+  const DiagonalAround near_left = diagonal_around<G>(left, self);
+  const DiagonalAround near_right = diagonal_around<G>(right, self);
+  costs_of<K, G, W, Census>(cost, a, from, after); /* while the reductions take place */
+#  pragma unroll
+  for (int j = 0; j < W; j++)
+    sum[j] = own.vertical[j];
+  diagonal_step(own.vertical, near, cost, p1, p2_after, self);
+  diagonal_step(left, near_left, own.cost, p1, p2.side[0], self);
+  diagonal_step(right, near_right, own.cost, p1, p2.side[1], self);
+  if (own.keeps) {
+    Shared::store(at.slot + Shared::state(1 - ODD, 0), left);
+    Shared::store(at.slot + Shared::state(1 - ODD, 1), right);
+  }
+  leave_row<ODD>(at, true, true);
+#  pragma unroll
+  for (int j = 0; j < W; j++) {
+    sum[j] += left[j] + right[j] - 3 * DIAGONAL_ONE + (SUMS == SET ? 0 : own.before[j]);
+    own.cost[j] = cost[j];
+  }
+  if (ODD && sends && own.to >= 0) {
+#  pragma unroll
+    for (int j = 0; j < W; j++)
+      left[j] = own.to_left ? right[j] : left[j];
+    send_state(a.exchange + exchange.turn + own.to, left, exchange.tag);
+  }
+  if (own.keeps)
+    sgm_store<W>(own.sums, sum);
+  own.sums = sums_after(own.sums, own.pitch);
+  asm volatile("" : "+l"(own.pitch)); /* else the compiler keeps a pointer per use */
+  if (SUMS == ADD || (SUMS == CHANGE && s >= own.setting && s + 1 < rows)) {
+    load_sums(own.before, own.sums); /* after the use: into the same registers */
+    if (SUMS == ADD || s + 1 + PREFETCH < rows)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(sums_after(own.sums, own.ahead)));
+  }
+}
+
 /* Two rows of the strip's columns, or the last one. */
 template <int K, int G, typename Census, bool ADAPTIVE, DiagonalSums SUMS, class Args>
 __device__ __forceinline__ void own_pair(const Args &a, uint32_t shared, const DiagonalPlace &at,
                                          const DiagonalDescriptors &from, const DiagonalLane &self,
                                          DiagonalOwn<K * 32 / G> &own, const SgmP1 &p1,
                                          DiagonalPair &pair, DiagonalExchange &exchange) {
+  enum { ROW = DiagonalShared<K, G, Census>::ROW };
   const int rows = a.scene.height;
   const bool sends = pair.s % HALO == HALO - 2 && pair.s + 2 < rows;
-  enter_pair<K, G, Census>(shared, pair);
-  own_row<K, G, Census, ADAPTIVE, 0, SUMS>(a, at, from, pair, self, own, p1, exchange, false);
-  if (SUMS != CHANGE || pair.s + 1 < rows) {
-    own_row<K, G, Census, ADAPTIVE, 1, SUMS>(a, at, from, pair, self, own, p1, exchange, sends);
-    leave_pair<K, G, Census>(shared, pair);
-  }
-  pair.next<K, G, Census>();
+  own_row<K, G, Census, ADAPTIVE, 0, SUMS>(a, at, from, pair, pair.stage + ROW, self, own, p1,
+                                           exchange, false);
+  leave_pair<K, G, Census>(shared, pair);
+  DiagonalPair next = pair;
+  next.next<K, G, Census>();
+  if (SUMS != CHANGE || next.s < rows)
+    enter_pair<K, G, Census>(shared, next);
+  if (SUMS != CHANGE || pair.s + 1 < rows)
+    own_row<K, G, Census, ADAPTIVE, 1, SUMS>(a, at, from, pair, next.stage, self, own, p1, exchange,
+                                             sends);
+  pair = next;
   if (sends)
     exchange.next(a);
 }
@@ -199,21 +148,26 @@ __device__ __forceinline__ void own_warp(const Args &a, uint32_t shared, int c) 
   own.keeps = self.active && x < a.scene.width;
   /* An odd height's middle row is set by the sweep that goes down; all are where up comes after it. */
   own.setting = !Args::ONE ? rows / 2 + (sweep ? 0 : rows % 2) : sweep ? 0 : rows;
-  own.to_right = own.to_left = -1;
+  own.to = -1;
   if (own.keeps && a.strip - c <= HALO && block + 1 < (int)gridDim.x)
-    own.to_right = exchange_at(a, 0, block + 1, a.strip - c) + self.first_word;
-  if (own.keeps && c < HALO && block > 0)
-    own.to_left = exchange_at(a, 1, block - 1, c + 1) + self.first_word;
+    own.to = exchange_at(a, 0, block + 1, a.strip - c) + self.first_word;
+  own.to_left =
+      own.keeps && c < HALO && block > 0; /* not both: strips have 2 HALO columns or more */
+  if (own.to_left)
+    own.to = exchange_at(a, 1, block - 1, c + 1) + self.first_word;
   own.sums = a.sums + ((size_t)(sweep ? rows - 1 : 0) * a.scene.width + own.x) * a.scene.words +
              self.first_word;
   own.pitch = (ptrdiff_t)(sweep ? -4 : 4) * a.scene.width * a.scene.words;
   SgmP1 p1 = sgm_p1(a.scene, sweep);
   own.ahead = PREFETCH * own.pitch;
   asm volatile("" : "+l"(own.pitch), "+l"(own.ahead));
-  keep(own.to_left), keep(own.to_right), keep(p1.below), keep(p1.above);
+  keep(own.to), keep(p1.below), keep(p1.above);
   DiagonalPair pair = {};
   DiagonalExchange exchange = {0, 1u << TAG_BIT};
   leave_row<1>(at, true, true); /* row -1 needs no wait */
+  enter_pair<K, G, Census>(shared, pair);
+  costs_of<K, G, W, Census>(own.cost, a, from, pair.stage);
+  diagonal_step<G>(own.vertical, own.cost, p1, a.p2, self);
   while (pair.s < rows)
     if constexpr (
         Args::
@@ -297,31 +251,44 @@ template <int K> struct DiagonalHalo {
   int x;           /* of the first one, next to the strip; the others follow outwards */
   int exchange;    /* the lane's words of the first state that is received, in turn 0 */
   uint32_t l[HALO][K];
+  DiagonalDescriptors from[HALO - 1];
 };
 
 /* A row of the halo: the incoming path, in all columns from which it can still reach the strip
- * before the next exchange; at the end of the band the states received from the neighbor. */
+ * before the next exchange; at the end of the band the states received from the neighbor. Columns
+ * outside the image do the same, but keep L = 0: without a branch the steps of all columns take
+ * little longer than one. */
 template <int K, int G, typename Census, bool ADAPTIVE, int ROW, class Args>
 __device__ __forceinline__ void halo_row(const Args &a, uint32_t shared, const DiagonalPlace &at,
                                          const DiagonalPair &pair, const DiagonalLane &self,
                                          DiagonalHalo<K> &halo, const DiagonalExchange &exchange) {
   using Shared = DiagonalShared<K, G, Census>;
-  const int s = pair.s + ROW % 2, dy = a.sweep() ? -1 : 1;
+  enum { COLUMNS = HALO - 1 - ROW };
+  const int s = pair.s + ROW % 2, dy = a.sweep() ? -1 : 1, width = a.scene.width;
   const bool has_step = s > 0 && s < a.scene.height; /* the second row of a pair may be none */
+  if constexpr (COLUMNS > 0) {
+    DiagonalAround around[COLUMNS];
+    uint32_t cost[COLUMNS][K];
 #  pragma unroll
-  for (int d = 0; d < HALO - 1 - ROW; d++)
-    if (d < halo.count) {
-      const int c = halo.side ? a.strip + d : -1 - d, x = halo.side ? halo.x + d : halo.x - d;
-      uint32_t cost[K];
-      const DiagonalDescriptors from = diagonal_descriptors<K, G, K, Census>(a, shared, c, self);
-      costs_of<K, G, K, Census>(cost, a, from, pair.stage + ROW % 2 * Shared::ROW);
+    for (int d = 0; d < COLUMNS; d++)
+      around[d] = diagonal_around<32>(halo.l[d + 1], self);
+#  pragma unroll
+    for (int d = 0; d < COLUMNS; d++)
+      costs_of<K, G, K, Census>(cost[d], a, halo.from[d], pair.stage + ROW % 2 * Shared::ROW);
+#  pragma unroll
+    for (int d = 0; d < COLUMNS; d++) {
+      const int x = rv_clamp(halo.side ? halo.x + d : halo.x - d, 0, width - 1);
       const DiagonalPenalty<ADAPTIVE> p2(a, x, dy < 0 ? a.scene.height - 1 - s : s, dy, has_step);
 #  pragma unroll
       for (int j = 0; j < K; j++)
         halo.l[d][j] = halo.l[d + 1][j];
-      diagonal_step<32>(halo.l[d], cost, sgm_p1(a.scene, dy < 0),
-                        halo.side ? p2.side[1] : p2.side[0], self);
+      diagonal_step(halo.l[d], around[d], cost[d], sgm_p1(a.scene, dy < 0),
+                    halo.side ? p2.side[1] : p2.side[0], self);
+#  pragma unroll
+      for (int j = 0; j < K; j++)
+        halo.l[d][j] = d < halo.count ? halo.l[d][j] : (uint32_t)DIAGONAL_ONE;
     }
+  }
   if (ROW == HALO - 1 && s + 1 < a.scene.height) {
     receive<K>(halo.l, a.exchange + exchange.turn + halo.exchange, a.scene.words, halo.count,
                exchange.tag);
@@ -351,6 +318,10 @@ __device__ __forceinline__ void halo_warp(const Args &a, uint32_t shared, int si
   halo.x = side ? (block + 1) * a.strip : block * a.strip - 1;
   halo.count = side ? rv_clamp(a.scene.width - halo.x, 0, HALO) : (block > 0 ? HALO : 0);
   halo.exchange = exchange_at(a, side, block, 1) + self.first_word;
+#  pragma unroll
+  for (int d = 0; d < HALO - 1; d++)
+    halo.from[d] =
+        diagonal_descriptors<K, G, K, Census>(a, shared, side ? a.strip + d : -1 - d, self);
   leave_row<1>(at, side, !side);
   DiagonalPair pair = {};
   DiagonalExchange exchange = {0, 1u << TAG_BIT};

@@ -188,31 +188,49 @@ template <int G, int K> static __device__ __forceinline__ DiagonalLane diagonal_
 
 enum { DIAGONAL_ONE = 0x10001 }; /* in both halves */
 
-/* One step of a path; l: L + 1 of the previous row, afterwards of this one, see
- * sgm_cuda_row_path.cuh; cost: costs + 1. What is subtracted from the former, their minimum, is
- * found here and not by who computed them: states that another warp waits for leave without the
- * time of a reduction, and here that passes beside the exchange with other lanes. */
+/* What a lane needs of the others for a step: the words next to its own, and 0x10000 minus the
+ * smallest. The latter is found here and not by who computed them: states that another warp waits
+ * for leave without the time of a reduction, and here that passes beside the exchange with other
+ * lanes. */
+struct DiagonalAround {
+  uint32_t below, last, drop;
+};
 template <int G, int K>
-static __device__ __forceinline__ void diagonal_step(uint32_t (&l)[K], const uint32_t (&cost)[K],
-                                                     const SgmP1 &p1, uint32_t p2,
-                                                     const DiagonalLane &self) {
-  uint32_t below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
-  uint32_t last = __shfl_sync(SGM_WARP, l[0], self.above, G);
+static __device__ __forceinline__ DiagonalAround diagonal_around(const uint32_t (&l)[K],
+                                                                 const DiagonalLane &self) {
+  DiagonalAround around;
+  around.below = __shfl_sync(SGM_WARP, l[K - 1], self.below, G);
+  around.last = __shfl_sync(SGM_WARP, l[0], self.above, G);
   uint32_t smallest = l[0];
 #pragma unroll
   for (int j = 1; j < K; j++)
     smallest = sgm_min2(smallest, l[j]);
-  const uint32_t drop = self.top - sgm_group_min<G>(smallest);
-  below = below * self.scale + self.offset;
-  last = __byte_perm(last, SGM_FAR * 0x10001u, self.above_bytes);
+  around.drop = self.top - sgm_group_min<G>(smallest);
+  return around;
+}
+
+/* One step of a path; l: L + 1 of the previous row, afterwards of this one, see
+ * sgm_cuda_row_path.cuh; cost: costs + 1. */
+template <int K>
+static __device__ __forceinline__ void diagonal_step(uint32_t (&l)[K], const DiagonalAround &around,
+                                                     const uint32_t (&cost)[K], const SgmP1 &p1,
+                                                     uint32_t p2, const DiagonalLane &self) {
+  uint32_t below = around.below * self.scale + self.offset;
+  const uint32_t last = __byte_perm(around.last, SGM_FAR * 0x10001u, self.above_bytes);
 #pragma unroll
   for (int j = 0; j < K; j++) {
     const uint32_t above = j + 1 < K ? l[j + 1] : last;
     uint32_t best = __viaddmin_u16x2(below, p1.below, l[j]);
     best = __viaddmin_u16x2(above, p1.above, best);
     below = l[j];
-    l[j] = __viaddmin_u16x2(best, drop, p2) + cost[j];
+    l[j] = __viaddmin_u16x2(best, around.drop, p2) + cost[j];
   }
+}
+template <int G, int K>
+static __device__ __forceinline__ void diagonal_step(uint32_t (&l)[K], const uint32_t (&cost)[K],
+                                                     const SgmP1 &p1, uint32_t p2,
+                                                     const DiagonalLane &self) {
+  diagonal_step(l, diagonal_around<G>(l, self), cost, p1, p2, self);
 }
 
 #ifdef SGM_HAS_BARRIERS
@@ -269,17 +287,23 @@ diagonal_descriptors(const DiagonalArgs &a, uint32_t memory, int c, const Diagon
   return at;
 }
 
-/* P2 of the steps of a row: vertical, and of the two sides. */
+/* P2 of the vertical step of a row. */
+template <bool ADAPTIVE>
+static __device__ __forceinline__ uint32_t vertical_p2(const DiagonalArgs &a, int x, int y, int dy,
+                                                       bool started) {
+  return ADAPTIVE && started ? sgm_p2(a.scene, x, y, 0, dy, true) : a.p2;
+}
+
+/* P2 of the diagonal steps of a row. */
 template <bool ADAPTIVE> struct DiagonalPenalty {
-  uint32_t vertical, side[2];
+  uint32_t side[2];
 
   __device__ __forceinline__ DiagonalPenalty(const DiagonalArgs &a, int x, int y, int dy,
                                              bool started) {
     const SgmScene &s = a.scene;
-    vertical = side[0] = side[1] = a.p2;
+    side[0] = side[1] = a.p2;
     if (!ADAPTIVE || !started)
       return;
-    vertical = sgm_p2(s, x, y, 0, dy, true);
     side[0] = sgm_p2(s, x, y, 1, dy, x > 0);
     side[1] = sgm_p2(s, x, y, -1, dy, x < s.width - 1);
   }
@@ -348,6 +372,84 @@ static __device__ __forceinline__ void send_state(uint32_t *to, const uint32_t (
     v[j] = l[j] - DIAGONAL_ONE;
   send(to, v, tag);
 }
+
+/* --- Sums and progress of the warp of a column ---------------------------------------------- */
+
+template <int K>
+static __device__ __forceinline__ void load_sums(uint32_t (&sum)[K], const uint32_t *from) {
+  if constexpr (K == 1) {
+    sum[0] = __ldcg(from);
+  } else if constexpr (K == 2) {
+    const uint2 v = __ldcg((const uint2 *)from);
+    sum[0] = v.x, sum[1] = v.y;
+  } else {
+#  pragma unroll
+    for (int j = 0; j < K; j += 4) {
+      const uint4 v = __ldcg((const uint4 *)(from + j));
+      sum[j] = v.x, sum[j + 1] = v.y, sum[j + 2] = v.z, sum[j + 3] = v.w;
+    }
+  }
+}
+
+/* Waits until the other sweep's warp of these columns, from x on, has set its half of the sums. All
+ * lanes read: after a branch for one of them, or a call, the compiler would take the warp for
+ * divergent, and test before all exchanges in all rows whether it is. */
+static __device__ __forceinline__ void meet(uint32_t *met, int x, int width) {
+  uint32_t *const mine = met + blockIdx.y * width + x;
+  uint32_t *const other = met + (1 - blockIdx.y) * width + x;
+  const bool first = threadIdx.x % 32 == 0;
+  __threadfence();
+  __syncwarp();
+  if (first)
+    send_words(mine, 1);
+  for (bool missing = true; missing;) {
+    uint32_t done[1];
+    load_relaxed(other, done);
+    missing = __any_sync(SGM_WARP, !done[0]);
+    if (missing)
+      __nanosleep(20);
+  }
+  if (first)
+    *other = 0; /* for the next launch */
+  __syncwarp();
+  __threadfence();
+}
+
+/* Pitches are in bytes. */
+static __device__ __forceinline__ uint32_t *sums_after(uint32_t *sums, ptrdiff_t pitch) {
+  return (uint32_t *)((char *)sums + pitch);
+}
+
+/* A scoreboard counts all loads of a warp, so that waiting for one also waits for those after it:
+ * sums are loaded one row before use, and prefetched to the L2 cache earlier. */
+enum { PREFETCH = 4 };
+
+/* Update of the sums of a row: set, add, or one of them depending on the row. */
+enum DiagonalSums { SET, ADD, CHANGE };
+
+/* State of a warp with columns of the strip, W words per lane. */
+template <int W> struct DiagonalOwn {
+  int x, setting;                /* rows before `setting` are set, the others added to */
+  bool keeps;                    /* the lane has words of a column inside the image */
+  int to;                        /* the lane's words of the exchange in turn 0; -1: none to send */
+  bool to_left;                  /* of the path to the left, else of that to the right */
+  uint32_t *sums;                /* the lane's, of the row */
+  ptrdiff_t pitch, ahead;        /* bytes to the next row, and PREFETCH rows */
+  uint32_t before[W];            /* previous sums of the row, when adding */
+  uint32_t cost[W], vertical[W]; /* of the row: these are computed one row ahead */
+};
+
+/* The next exchange. */
+struct DiagonalExchange {
+  int turn;     /* 0 or exchange_words */
+  uint32_t tag; /* at its bits */
+
+  __device__ __forceinline__ void next(const DiagonalArgs &a) {
+    turn = a.exchange_words - turn;
+    tag += 1u << TAG_BIT;
+    tag += tag == 0 ? 1u << TAG_BIT : 0;
+  }
+};
 
 #endif
 

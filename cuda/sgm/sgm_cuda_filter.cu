@@ -44,9 +44,11 @@ __device__ __forceinline__ Place my_place() {
 /* --- Median ---------------------------------------------------------------------------------- */
 
 /* Two values, or one, or none, depending on the columns that remain; the others are invalid. Starts
- * at a multiple of four bytes. */
-__device__ __forceinline__ uint32_t load_pair(const uint16_t *at, int columns) {
-  return columns >= 2 ? *(const uint32_t *)at : columns == 1 ? *at : 0;
+ * at a multiple of four bytes, so after the last column of an odd width there is more of the row. No
+ * branch, at whose end the next load would wait for this one. */
+__device__ __forceinline__ uint32_t load_pair(const uint16_t *at, int columns, bool is_inside) {
+  const uint32_t pair = is_inside && columns > 0 ? *(const uint32_t *)at : 0;
+  return columns == 1 ? pair & 0xffffu : pair;
 }
 
 /* The pairs that start in columns x - R .. x + R; edge: the pair beyond the warp's columns. */
@@ -106,14 +108,16 @@ __device__ __forceinline__ void filter(const FilterArgs &a, const Place &p,
   const uint16_t *at = a.in.row(p.y - R) + p.x;
   const int columns = a.width - p.x, aside = p.lane ? 2 : -2;
   const bool outer = R > 0 && (p.lane == 31 || (p.lane == 0 && p.x > 0));
+  uint32_t own[ROWS + 2 * R], edge[ROWS + 2 * R]; /* loaded before the first is used */
 #pragma unroll
-  for (int j = 0; j < ROWS + 2 * R; j++) {
+  for (int j = 0; j < ROWS + 2 * R; j++, at += a.in.stride) {
     const bool inside = (unsigned)(p.y + j - R) < (unsigned)a.height;
-    const uint32_t own = load_pair(at, inside ? columns : 0);
-    const uint32_t edge = load_pair(at + aside, inside && outer ? columns - aside : 0);
-    shift_pairs<R>(own, edge, p.lane, window[j]);
-    at += a.in.stride;
+    own[j] = load_pair(at, columns, inside);
+    edge[j] = load_pair(at + aside, columns - aside, inside && outer);
   }
+#pragma unroll
+  for (int j = 0; j < ROWS + 2 * R; j++)
+    shift_pairs<R>(own[j], edge[j], p.lane, window[j]);
   uint32_t middle[ROWS];
   find_middles(window, middle);
 #pragma unroll
@@ -176,17 +180,6 @@ __device__ __forceinline__ Row find_runs(const FilterArgs &a, uint32_t value, in
   return row;
 }
 
-/* Only atomic steps, so that no read races with them. */
-__device__ void merge(uint32_t *label, uint32_t a, uint32_t b) {
-  while (a != b) {
-    const uint32_t above = min(a, b), below = max(a, b);
-    const uint32_t old = atomicMin(&label[below], above);
-    if (old == below)
-      return;
-    a = old, b = above; /* `below` had another parent: those two belong together as well */
-  }
-}
-
 /* Merges runs of a row that starts at `base` with those above it, each pair once: where the left
  * neighbors have the same two runs, they do it. */
 __device__ __forceinline__ void merge_rows(const FilterArgs &a, Forest &f, const Row &row,
@@ -196,9 +189,9 @@ __device__ __forceinline__ void merge_rows(const FilterArgs &a, Forest &f, const
   const bool before = __shfl_up_sync(SGM_WARP, (int)odd, 1);
   const Runs starts = {row.runs.even | above.runs.even, row.runs.odd | above.runs.odd};
   if (even && !(before && !bit(starts.even, lane)))
-    merge(f.label, base + row.even, base - TILE_X + above.even);
+    sgm_merge_labels(f.label, base + row.even, base - TILE_X + above.even);
   if (odd && !(even && !bit(starts.odd, lane)))
-    merge(f.label, base + row.odd, base - TILE_X + above.odd);
+    sgm_merge_labels(f.label, base + row.odd, base - TILE_X + above.odd);
 }
 
 /* Whether the tile has a neighbor beyond row y, which is its first or last one, or beyond the

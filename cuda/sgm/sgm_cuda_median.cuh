@@ -27,9 +27,11 @@ template <int N> static __device__ __forceinline__ void sgm_pad(uint32_t (&v)[N]
   }
 }
 
-/* Low, middle and high of three. */
+/* Low, middle and high of three; the middle is what the other two leave. */
 static __device__ __forceinline__ void sgm_sort3(uint32_t &a, uint32_t &b, uint32_t &c) {
-  sgm_order(a, b), sgm_order(b, c), sgm_order(a, b);
+  const uint32_t low = __vminu2(__vminu2(a, b), c), high = __vmaxu2(__vmaxu2(a, b), c);
+  b = a ^ b ^ c ^ low ^ high;
+  a = low, c = high;
 }
 
 /* The middle of nine: of the lows the highest, of the highs the lowest, of the middles the middle
@@ -43,20 +45,25 @@ static __device__ __forceinline__ uint32_t sgm_middle(uint32_t (&v)[9]) {
   return b;
 }
 
-/* Of v[FIRST] .. v[LAST], the lowest to v[FIRST] and the highest to v[LAST]: of pairs the lows and
- * the highs. */
+/* Of v[FIRST] .. v[LAST], the lowest to v[FIRST] and the highest to v[LAST]: of three at a time,
+ * and of a pair that remains, the lows and the highs; one that remains is among both. */
 template <int FIRST, int LAST, int N>
 static __device__ __forceinline__ void sgm_extremes(uint32_t (&v)[N]) {
-  enum { COUNT = LAST - FIRST + 1 };
+  enum { COUNT = LAST - FIRST + 1, THREES = COUNT / 3, REST = COUNT % 3 };
+  enum { LOWS = THREES + (REST > 0), HIGHS = THREES + (REST == 2) };
 #pragma unroll
-  for (int i = 0; i < COUNT / 2; i++)
-    sgm_order(v[FIRST + i], v[LAST - i]);
+  for (int i = 0; i < THREES; i++)
+    sgm_sort3(v[FIRST + i], v[FIRST + LOWS + i], v[LAST - i]);
+  if constexpr (REST == 2)
+    sgm_order(v[FIRST + THREES], v[LAST - THREES]);
 #pragma unroll
-  for (int i = 1; i < (COUNT + 1) / 2; i++)
+  for (int i = 1; i < LOWS; i++)
     sgm_order(v[FIRST], v[FIRST + i]);
 #pragma unroll
-  for (int i = 1; i < (COUNT + 1) / 2; i++)
+  for (int i = 1; i < HIGHS; i++)
     sgm_order(v[LAST - i], v[LAST]);
+  if constexpr (REST == 1)
+    sgm_order(v[FIRST + THREES], v[LAST]);
 }
 
 /* Of v[FIRST] .. v[LAST] drops the lowest and the highest TIMES times; each time but the last the

@@ -3,7 +3,8 @@
  *
  * Sky: candidates are bits of words of 32 columns. The runs of the words form a union-find forest: the
  * first pixel of a run has the number of another one of its region, smaller or its own; a region that
- * touches the top row has number 0. Blocks of 32 rows begin with runs joined to those above.
+ * touches the top row has number 0. A block that finds candidates joins their runs in its shared
+ * memory; then runs are joined across the boundaries of these blocks.
  *
  * Fill: a warp takes a row, once to the right and once to the left, and finds the ends of each hole;
  * then a warp takes a filled pixel at a time and finds the weighted median of its window. */
@@ -12,13 +13,17 @@
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_path.cuh"
+#include "sgm/sgm_cuda_regions.cuh"
 
 namespace {
 
 enum { WARPS = 8, THREADS = 32 * WARPS };
 enum { RX = RV_SGM_RADIUS_X, RY = RV_SGM_RADIUS_Y };
-/* Rows of a warp and of a block that marks candidates, and columns and rows of their windows. */
-enum { MARK_ROWS = 4, MARK_Y = MARK_ROWS * WARPS, SPAN_X = 32 + 2 * RX, SPAN_Y = MARK_Y + 2 * RY };
+/* What marks candidates: pixels of a lane side by side, its rows; columns, rows and words of a block;
+ * what its windows have: words of a row with one more column to the right, and rows. */
+enum { MARK_COLUMNS = 4, MARK_ROWS = 4, MARK_X = 32 * MARK_COLUMNS, MARK_Y = MARK_ROWS * WARPS };
+enum { MARK_WORDS = MARK_X / 32, SPAN_X = MARK_X / 4 + 3, SPAN_Y = MARK_Y + 2 * RY };
+static_assert(RX == 4 && MARK_COLUMNS == 4, "a window begins one word before the lane's own");
 
 struct RefineArgs {
   SgmRaster<const uint8_t> gray; /* left view */
@@ -49,64 +54,176 @@ struct Place {
   }
 };
 
-/* A block's pixels with their windows. A pixel's word has its gray level and above 16 bits its
- * gradient; so have sums of words, which fit: 63 windows of 255 and of 510. */
+/* A block's pixels with their windows. Sums have the gray levels and above 16 bits the gradients,
+ * and fit: 63 windows of 255 and of 510. */
 struct Windows {
-  uint8_t gray[SPAN_Y + 1][SPAN_X + 4]; /* and one more to the right and below */
-  uint32_t word[WARPS][SPAN_X];         /* of the row that a warp works on */
-  uint32_t across[SPAN_Y][32];          /* sums of 9 columns */
-  uint32_t masks[MARK_Y];               /* candidates */
+  uint32_t gray[SPAN_Y + 1][SPAN_X]; /* four columns per word; and one more row below */
+  union {
+    uint4 across[SPAN_Y][32];         /* sums of 9 columns, of a lane's pixels */
+    uint32_t forest[MARK_Y * MARK_X]; /* then: of the first pixel of a run, one of its region */
+  };
+  uint32_t masks[MARK_Y][MARK_WORDS]; /* candidates */
   uint64_t totals[WARPS];
+  uint32_t bright[THREADS]; /* see find_bright */
+  int brightness;
 };
 
-/* Beyond an end the pixel at the end is repeated, which has that gradient too. */
-__device__ __forceinline__ void word_of(Windows &w, const RefineArgs &a, int x0, int y0, int i,
-                                        int j) {
-  const int x = rv_clamp(i, -x0, a.width - 1 - x0), y = rv_clamp(j, -y0, a.height - 1 - y0);
-  const int here = w.gray[y][x];
-  w.word[threadIdx.x / 32][i] =
-      (uint32_t)(here | rv_sgm_sky_gradient(here, w.gray[y][x + 1], w.gray[y + 1][x]) << 16);
-}
-
-__device__ __forceinline__ void sum_windows(const RefineArgs &a, Windows &w) {
-  const int x0 = (int)blockIdx.x * 32 - RX, y0 = (int)blockIdx.y * MARK_Y - RY;
-  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-  for (int j = warp; j <= SPAN_Y; j += WARPS) {
-    const uint8_t *const row = a.gray.row(rv_clamp(y0 + j, 0, a.height - 1));
-    w.gray[j][lane] = row[rv_clamp(x0 + lane, 0, a.width - 1)];
-    if (lane <= SPAN_X - 32)
-      w.gray[j][32 + lane] = row[rv_clamp(x0 + 32 + lane, 0, a.width - 1)];
-  }
-  __syncthreads();
-  for (int j = warp; j < SPAN_Y; j += WARPS) {
-    word_of(w, a, x0, y0, lane, j);
-    if (lane < SPAN_X - 32)
-      word_of(w, a, x0, y0, 32 + lane, j);
-    __syncwarp();
-    uint32_t sum = 0;
-#pragma unroll
-    for (int i = 0; i <= 2 * RX; i++)
-      sum += w.word[warp][lane + i];
-    w.across[j][lane] = sum;
-    __syncwarp();
-  }
-  __syncthreads();
-}
-
-/* Sum of the gray levels of the view, from those of its rows: 64 rows of 2^14 columns fit 32 bits. */
-__device__ __forceinline__ uint64_t total_of(const RefineArgs &a, Windows &w) {
+/* Sums of the gray levels of rows, a part by each warp: 64 rows of 2^14 columns fit 32 bits. */
+__device__ __forceinline__ void add_totals(const RefineArgs &a, Windows &w) {
   uint32_t sum = 0;
   for (int y = (int)threadIdx.x; y < a.height; y += THREADS)
     sum += a.totals[y];
   const uint64_t of_warp = sgm_warp_sum(sum & 0xffffu) + ((uint64_t)sgm_warp_sum(sum >> 16) << 16);
   if (threadIdx.x % 32 == 0)
     w.totals[threadIdx.x / 32] = of_warp;
-  __syncthreads();
+}
+
+__device__ __forceinline__ int brightness_of(const RefineArgs &a, const Windows &w) {
   uint64_t total = 0;
 #pragma unroll
   for (int i = 0; i < WARPS; i++)
     total += w.totals[i];
-  return total;
+  return rv_sgm_sky_brightness((int64_t)total, (int64_t)a.width * (int64_t)a.height);
+}
+
+/* Loads the gray levels from column x0 and row y0 on; beyond an end that of the pixel at the end. */
+__device__ __forceinline__ void load_gray(const RefineArgs &a, Windows &w, int x0, int y0) {
+  enum { BYTES = 4 * SPAN_X, EACH = (BYTES + 31) / 32, ROUNDS = (SPAN_Y + WARPS) / WARPS };
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+#pragma unroll
+  for (int n = 0; n < ROUNDS; n++) {
+    const int j = warp + n * WARPS;
+    if (j > SPAN_Y)
+      break;
+    const uint8_t *const row = a.gray.row(rv_clamp(y0 + j, 0, a.height - 1));
+    uint8_t *const to = (uint8_t *)w.gray[j];
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+      if (i + 1 < EACH || lane < BYTES - 32 * (EACH - 1))
+        to[lane + 32 * i] = row[rv_clamp(x0 + lane + 32 * i, 0, a.width - 1)];
+  }
+}
+
+/* Adds the bytes of the 9 columns around each of a lane's pixels, in the words before, of and after
+ * these. */
+__device__ __forceinline__ void add_columns(uint32_t (&sum)[MARK_COLUMNS],
+                                            const uint32_t (&word)[3]) {
+  const uint32_t all = 0x01010101u;
+  const uint32_t own = __dp4a(word[1], all, 0u);
+#pragma unroll
+  for (int c = 0; c < MARK_COLUMNS; c++)
+    sum[c] += __dp4a(word[2], all >> 8 * (3 - c), __dp4a(word[0], all << 8 * c, own));
+}
+
+/* Sums of the 9 columns around a lane's pixels in a row of the block; edges: selects the gradients to
+ * the right of the word before a lane's own, see sum_windows. */
+__device__ __forceinline__ uint4 sum_across(const uint32_t *row, const uint32_t *next,
+                                            uint32_t edges) {
+  uint32_t here[4], right[3], below[3], gray[MARK_COLUMNS] = {}, gradient[MARK_COLUMNS] = {};
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    here[i] = row[i];
+#pragma unroll
+  for (int i = 0; i < 3; i++) {
+    right[i] = __vabsdiffu4(here[i], __byte_perm(here[i], here[i + 1], 0x4321));
+    below[i] = __vabsdiffu4(here[i], next[i]);
+  }
+  right[0] = __byte_perm(right[0], right[1], edges);
+  add_columns(gray, {here[0], here[1], here[2]});
+  add_columns(gradient, right), add_columns(gradient, below);
+  return make_uint4(gray[0] + (gradient[0] << 16), gray[1] + (gradient[1] << 16),
+                    gray[2] + (gradient[2] << 16), gray[3] + (gradient[3] << 16));
+}
+
+/* Beyond an end the pixel at the end is repeated, which has that gradient too: to the right of the
+ * image it is 0 in gray levels that are repeated, to its left it is that of column 0, and rows above
+ * the image are row 0. */
+__device__ __forceinline__ void sum_windows(const RefineArgs &a, Windows &w) {
+  const int x0 = (int)blockIdx.x * MARK_X - RX, y0 = (int)blockIdx.y * MARK_Y - RY;
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  load_gray(a, w, x0, y0);
+  add_totals(a, w);
+  __syncthreads();
+  if (warp == WARPS - 1) /* it has one row less */
+    w.brightness = brightness_of(a, w);
+  const uint32_t edges = x0 < 0 && lane == 0 ? 0x4444 : 0x3210;
+#pragma unroll
+  for (int n = 0; n < (SPAN_Y + WARPS - 1) / WARPS; n++) {
+    const int j = warp + n * WARPS;
+    if (j >= SPAN_Y)
+      break;
+    const uint32_t *const row = w.gray[rv_max(j, -y0)] + lane;
+    w.across[j][lane] = sum_across(row, row + SPAN_X, edges);
+  }
+  __syncthreads();
+}
+
+/* Bit 4 r + c: the window of a lane's pixel in its row r and column c is one of the sky. */
+__device__ __forceinline__ uint32_t find_bright(const Windows &w) {
+  const int lane = (int)threadIdx.x % 32, first = (int)threadIdx.x / 32 * MARK_ROWS;
+  uint32_t sum[MARK_COLUMNS] = {}, found = 0;
+  const auto add = [&](int row, bool is_more) {
+    const uint4 v = w.across[row][lane];
+    const uint32_t word[MARK_COLUMNS] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int c = 0; c < MARK_COLUMNS; c++)
+      sum[c] += is_more ? word[c] : 0u - word[c];
+  };
+#pragma unroll
+  for (int j = 0; j < 2 * RY; j++)
+    add(first + j, true);
+#pragma unroll
+  for (int r = 0; r < MARK_ROWS; r++) {
+    add(first + r + 2 * RY, true);
+    if (r > 0)
+      add(first + r - 1, false);
+#pragma unroll
+    for (int c = 0; c < MARK_COLUMNS; c++)
+      if (rv_sgm_is_sky_like(RV_SGM_INVALID, (int)(sum[c] >> 16), (int)(sum[c] & 0xffffu),
+                             w.brightness))
+        found |= 1u << (MARK_COLUMNS * r + c);
+  }
+  return found;
+}
+
+/* The same for disparities that are not too near, in `columns` columns and `rows` rows of the lane. */
+__device__ __forceinline__ uint32_t find_far(const uint16_t *at, ptrdiff_t stride, int columns,
+                                             int rows) {
+  uint32_t found = 0;
+  if (columns < MARK_COLUMNS || rows < MARK_ROWS) {
+#pragma unroll 1
+    for (int n = 0; n < MARK_ROWS * MARK_COLUMNS; n++) {
+      const int r = n / MARK_COLUMNS, c = n % MARK_COLUMNS;
+      if (r < rows && c < columns && at[r * stride + c] <= RV_SGM_SKY_NEAREST)
+        found |= 1u << n;
+    }
+    return found;
+  }
+  uint16_t disparity[MARK_ROWS][MARK_COLUMNS];
+#pragma unroll
+  for (int r = 0; r < MARK_ROWS; r++, at += stride)
+#pragma unroll
+    for (int c = 0; c < MARK_COLUMNS; c++)
+      disparity[r][c] = at[c];
+#pragma unroll
+  for (int r = 0; r < MARK_ROWS; r++)
+#pragma unroll
+    for (int c = 0; c < MARK_COLUMNS; c++)
+      if (disparity[r][c] <= RV_SGM_SKY_NEAREST)
+        found |= 1u << (MARK_COLUMNS * r + c);
+  return found;
+}
+
+/* Candidates of a lane's pixels, as above, to the masks: two lanes have a byte of each row. */
+__device__ __forceinline__ void store_masks(Windows &w, uint32_t found) {
+  const int lane = (int)threadIdx.x % 32, odd = lane % 2;
+  const int first = (int)threadIdx.x / 32 * MARK_ROWS + 2 * odd;
+  const uint32_t other = __shfl_xor_sync(SGM_WARP, found, 1);
+  const uint32_t left = (odd ? other : found) >> 8 * odd, right = (odd ? found : other) >> 8 * odd;
+#pragma unroll
+  for (int r = 0; r < 2; r++)
+    ((uint8_t *)w.masks[first + r])[lane / 2] =
+        (uint8_t)((left >> 4 * r & 0xfu) | (right >> 4 * r & 0xfu) << 4);
 }
 
 /* First column of the run of candidates that column i is in. */
@@ -127,54 +244,85 @@ __device__ __forceinline__ uint32_t number_of(const RefineArgs &a, int y, int w,
   return y == 0 ? 0 : (uint32_t)(y * a.width + 32 * w + start_of(mask, i)) + 1;
 }
 
-/* First number of the run that begins in column i of a block's row: that of the highest run that is
- * reached in the block by always taking the first run above, so that chains of numbers are short. */
-__device__ __forceinline__ uint32_t top_number(const RefineArgs &a, const Windows &w, int row,
-                                               int i) {
-  uint32_t mask = w.masks[row];
-  while (row > 0) {
-    const uint32_t up = w.masks[row - 1], common = up & first_run(mask >> i << i);
-    if (!common)
-      break;
-    i = start_of(up, __ffs((int)common) - 1), mask = up, row--;
+/* A thread's word of a block, or the part of it whose runs the thread takes. */
+struct Cell {
+  enum { EACH = THREADS / (MARK_Y * MARK_WORDS), BITS = 32 / EACH }; /* threads of a word */
+  int row, q, part;
+  uint32_t mask, bits; /* candidates, columns of the part */
+
+  __device__ __forceinline__ Cell(const Windows &w) {
+    const int n = (int)threadIdx.x / EACH;
+    part = (int)threadIdx.x % EACH, row = n / MARK_WORDS, q = n % MARK_WORDS;
+    mask = w.masks[row][q], bits = (0xffffffffu >> (32 - BITS)) << BITS * part;
   }
-  return number_of(a, (int)blockIdx.y * MARK_Y + row, (int)blockIdx.x, mask, i);
+  /* Those to the left, above, and above these. */
+  __device__ __forceinline__ uint32_t neighbor(const Windows &w, int left, int up) const {
+    return q >= left && row >= up ? w.masks[row - up][q - left] : 0;
+  }
+};
+
+/* Position in a block of the run of candidates in word q of a row that column i is in. */
+__device__ __forceinline__ uint32_t position_of(int row, int q, uint32_t mask, int i) {
+  return (uint32_t)(row * MARK_X + 32 * q + start_of(mask, i));
+}
+
+/* Joins the runs of a block, each at first to the first one above it. */
+__device__ __forceinline__ void join_block(Windows &w, const Cell &c) {
+  const uint32_t above = c.neighbor(w, 0, 1), both = c.mask & above;
+  for (uint32_t begins = c.mask & ~(c.mask << 1) & c.bits; begins; begins &= begins - 1) {
+    const int i = __ffs((int)begins) - 1;
+    const uint32_t common = above & first_run(c.mask >> i << i);
+    w.forest[position_of(c.row, c.q, c.mask, i)] =
+        common ? position_of(c.row - 1, c.q, above, __ffs((int)common) - 1)
+               : position_of(c.row, c.q, c.mask, i);
+  }
+  __syncthreads();
+  const uint32_t left = c.neighbor(w, 1, 0), above_left = c.neighbor(w, 1, 1);
+  /* Where the row above has the same pair of columns, both runs are joined to its runs. */
+  if (c.part == 0 && (c.mask & left >> 31 & ~(above & above_left >> 31)))
+    sgm_merge_labels(w.forest, position_of(c.row, c.q, c.mask, 0),
+                     position_of(c.row, c.q - 1, left, 31));
+  for (uint32_t begins = both & ~(both << 1) & c.bits; begins; begins &= begins - 1) {
+    const int i = __ffs((int)begins) - 1, start = start_of(c.mask, i);
+    if ((both & ((1u << i) - 1)) >> start != 0) /* not the first one above */
+      sgm_merge_labels(w.forest, position_of(c.row, c.q, c.mask, i),
+                       position_of(c.row - 1, c.q, above, i));
+  }
+  __syncthreads();
 }
 
 /* Finds candidates, and the numbers of their runs. */
 __global__ void __launch_bounds__(THREADS) mark_kernel(const __grid_constant__ RefineArgs a) {
   __shared__ Windows w;
-  sum_windows(a, w); /* needs nothing of the preceding kernels */
+  /* The preceding kernels change nothing of this; the totals are older than they. */
+  sum_windows(a, w);
+  w.bright[threadIdx.x] = find_bright(w); /* what is not stored would be done after the wait */
+  const int x0 = (int)blockIdx.x * MARK_X, y0 = (int)blockIdx.y * MARK_Y;
+  const int x = x0 + (int)threadIdx.x % 32 * MARK_COLUMNS;
+  const int y = y0 + (int)threadIdx.x / 32 * MARK_ROWS;
+  const uint16_t *const disparity = a.disparity.row(y) + x;
   rv_launch_wait();
   rv_launch_next();
-  const int brightness =
-      rv_sgm_sky_brightness((int64_t)total_of(a, w), (int64_t)a.width * (int64_t)a.height);
-  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-  const int x = (int)blockIdx.x * 32 + lane;
-  uint32_t sum = 0;
-#pragma unroll
-  for (int j = 0; j < 2 * RY; j++)
-    sum += w.across[warp * MARK_ROWS + j][lane];
-#pragma unroll
-  for (int r = 0; r < MARK_ROWS; r++) {
-    const int row = warp * MARK_ROWS + r, y = (int)blockIdx.y * MARK_Y + row;
-    const bool inside = x < a.width && y < a.height;
-    sum += w.across[row + 2 * RY][lane] - (r > 0 ? w.across[row - 1][lane] : 0);
-    const bool candidate = inside && rv_sgm_is_sky_like(a.disparity.row(y)[x], (int)(sum >> 16),
-                                                        (int)(sum & 0xffffu), brightness);
-    const uint32_t mask = __ballot_sync(SGM_WARP, candidate);
-    if (lane == 0)
-      w.masks[row] = mask;
-    if (lane == 0 && y < a.height)
-      a.masks[(size_t)y * a.words + blockIdx.x] = mask;
-  }
-  __syncthreads();
-#pragma unroll
-  for (int r = 0; r < MARK_ROWS; r++) {
-    const int row = warp * MARK_ROWS + r, y = (int)blockIdx.y * MARK_Y + row;
-    const uint32_t mask = w.masks[row];
-    if ((mask & ~(mask << 1)) >> lane & 1)
-      a.labels[(size_t)y * a.width + x] = top_number(a, w, row, lane);
+  uint32_t found = w.bright[threadIdx.x];
+  if (found)
+    found &= find_far(disparity, a.disparity.stride, a.width - x, a.height - y);
+  store_masks(w, found);
+  const bool is_empty = !__syncthreads_or(found != 0);
+  const Cell c(w);
+  const int word = (int)blockIdx.x * MARK_WORDS + c.q;
+  if (c.part == 0 && y0 + c.row < a.height && word < a.words)
+    a.masks[(size_t)(y0 + c.row) * a.words + word] = c.mask;
+  if (is_empty)
+    return;
+  join_block(w, c);
+  for (uint32_t begins = c.mask & ~(c.mask << 1) & c.bits; begins; begins &= begins - 1) {
+    const int i = 32 * c.q + __ffs((int)begins) - 1;
+    uint32_t root = (uint32_t)(c.row * MARK_X + i);
+    for (uint32_t up = w.forest[root]; up != root; up = w.forest[root])
+      root = up;
+    const int root_y = y0 + (int)(root / MARK_X), root_x = x0 + (int)(root % MARK_X);
+    a.labels[(size_t)(y0 + c.row) * a.width + x0 + i] =
+        root_y == 0 ? 0 : (uint32_t)(root_y * a.width + root_x) + 1;
   }
 }
 
@@ -202,7 +350,47 @@ __device__ void join(uint32_t *labels, uint32_t a, uint32_t b) {
   }
 }
 
-/* The word of a thread of join_kernel and sky_kernel; a row of words after the other. */
+/* Joins the runs of a word at the top of a block of mark_kernel with those above. */
+__device__ __forceinline__ void join_up(const RefineArgs &a, int y, int w) {
+  const uint32_t *const at = a.masks + (size_t)y * a.words + w;
+  const uint32_t mask = at[0], above = at[-a.words], both = mask & above;
+  for (uint32_t begins = both & ~(both << 1); begins; begins &= begins - 1) {
+    const int i = __ffs((int)begins) - 1;
+    join(a.labels, number_of(a, y, w, mask, i), number_of(a, y - 1, w, above, i));
+  }
+}
+
+/* Joins a run at the left of a block of mark_kernel with that to the left; where the row above has
+ * the same pair of columns, both are joined to its runs. */
+__device__ __forceinline__ void join_left(const RefineArgs &a, int y, int w) {
+  const uint32_t *const at = a.masks + (size_t)y * a.words + w;
+  const uint32_t mask = at[0], left = at[-1];
+  const uint32_t above = y > 0 ? at[-a.words] : 0, above_left = y > 0 ? at[-a.words - 1] : 0;
+  if (mask & left >> 31 & ~(above & above_left >> 31))
+    join(a.labels, number_of(a, y, w, mask, 0), number_of(a, y, w - 1, left, 31));
+}
+
+/* Words at the tops of blocks of mark_kernel with others above, and boundaries in a row of words. */
+__host__ __device__ inline int words_below(const RefineArgs &a) {
+  return (rv_div_up(a.height, MARK_Y) - 1) * a.words;
+}
+__host__ __device__ inline int boundaries(const RefineArgs &a) {
+  return rv_div_up(a.words, MARK_WORDS) - 1;
+}
+
+/* Joins runs across the boundaries of blocks, a word per thread. */
+__global__ void __launch_bounds__(THREADS) join_kernel(const __grid_constant__ RefineArgs a) {
+  rv_launch_wait();
+  rv_launch_next();
+  const int n = (int)(blockIdx.x * THREADS + threadIdx.x), across = n - words_below(a);
+  const int upright = boundaries(a);
+  if (across < 0)
+    join_up(a, (n / a.words + 1) * MARK_Y, n % a.words);
+  else if (upright > 0 && across / upright < a.height)
+    join_left(a, across / upright, (across % upright + 1) * MARK_WORDS);
+}
+
+/* A word per thread, a row of words after the other. */
 struct Word {
   int y, w;
   uint32_t mask; /* candidates */
@@ -213,31 +401,6 @@ struct Word {
     mask = y < a.height ? a.masks[n] : 0;
   }
 };
-
-/* Joins each run with those to the left and above, each pair once; the first one above in the same
- * block of mark_kernel is joined already. */
-__global__ void __launch_bounds__(THREADS) join_kernel(const __grid_constant__ RefineArgs a) {
-  rv_launch_wait();
-  rv_launch_next();
-  const Word word(a);
-  const int y = word.y, w = word.w;
-  if (!word.mask)
-    return;
-  const uint32_t *const at = a.masks + (size_t)y * a.words + w;
-  const uint32_t left = w > 0 ? at[-1] : 0, above = y > 0 ? at[-a.words] : 0;
-  const uint32_t above_left = w > 0 && y > 0 ? at[-a.words - 1] : 0;
-  /* Where the row above has the same pair of columns, both runs are joined to its runs. */
-  if (word.mask & left >> 31 & ~(above & above_left >> 31))
-    join(a.labels, number_of(a, y, w, word.mask, 0), number_of(a, y, w - 1, left, 31));
-  const uint32_t both = word.mask & above;
-  for (uint32_t begins = both & ~(both << 1); begins; begins &= begins - 1) {
-    const int i = __ffs((int)begins) - 1, start = start_of(word.mask, i);
-    const bool is_first = (both & ((1u << i) - 1)) >> start == 0;
-    if (is_first && y % MARK_Y != 0)
-      continue;
-    join(a.labels, number_of(a, y, w, word.mask, i), number_of(a, y - 1, w, above, i));
-  }
-}
 
 /* A thread finds the sky in a word; its warp writes it. */
 __global__ void __launch_bounds__(THREADS) sky_kernel(const __grid_constant__ RefineArgs a) {
@@ -398,11 +561,14 @@ RefineArgs arguments(const SgmCuda *work, const RvSgmJob *job) {
 /* Each kernel may start before the preceding one ends, the first before those of the filter. */
 RvStatus reject_sky(const SgmCuda *work, const RvSgmJob *job, const RefineArgs &a) {
   const RvLog *log = &job->plan->config.log;
-  const dim3 tiles(rv_div_up(a.width, 32), rv_div_up(a.height, MARK_Y));
+  const dim3 tiles(rv_div_up(a.width, MARK_X), rv_div_up(a.height, MARK_Y));
   const int blocks = rv_div_up(a.words * a.height, THREADS);
+  const int joins = words_below(a) + boundaries(a) * a.height;
   const bool early = work->early;
   RV_TRY(rv_launch(log, mark_kernel, tiles, THREADS, 0, job->stream, early, a));
-  RV_TRY(rv_launch(log, join_kernel, blocks, THREADS, 0, job->stream, early, a));
+  if (joins > 0)
+    RV_TRY(
+        rv_launch(log, join_kernel, rv_div_up(joins, THREADS), THREADS, 0, job->stream, early, a));
   return rv_launch(log, sky_kernel, blocks, THREADS, 0, job->stream, early, a);
 }
 

@@ -44,6 +44,18 @@ static __device__ __forceinline__ void sgm_meet(uint32_t *edges, uint32_t *secon
   __syncthreads();
 }
 
+/* Joins the regions of a and b in a forest of labels in shared memory, where none is larger than
+ * its index. Only atomic steps, so that no read races with them. */
+static __device__ __forceinline__ void sgm_merge_labels(uint32_t *label, uint32_t a, uint32_t b) {
+  while (a != b) {
+    const uint32_t above = min(a, b), below = max(a, b);
+    const uint32_t old = atomicMin(&label[below], above);
+    if (old == below)
+      return;
+    a = old, b = above; /* `below` had another parent: those two belong together as well */
+  }
+}
+
 static __device__ __forceinline__ SgmNode sgm_node(uint32_t parent, uint32_t size) {
   return (SgmNode)parent << 32 | size;
 }

@@ -97,6 +97,7 @@ static __global__ void __launch_bounds__(RowRoles<NARROW>::BLOCK, row_blocks<K, 
   else
     row_second_half<K, FULL, NARROW, Census, -1>(row, role, path);
   __syncthreads();
+  rv_launch_next(); /* near the end of the last rows, when the GPU is nearly empty */
   row.end();
 }
 

@@ -169,12 +169,23 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
     else
       sgm_load_bytes<K>(to, at);
   }
-  static __device__ __forceinline__ void unpack(uint32_t (&to)[K],
-                                                const uint32_t (&from)[(K + 1) / 2], int word) {
-    if constexpr (K == 1)
-      to[0] = __byte_perm(from[0], 0, word % 2 ? 0x4341 : 0x4240);
-    else
-      sgm_unpack_bytes<K>(to, from);
+  /* Adds packed bytes of the other directions and of the other path. Of a pair of words the odd one
+   * is unpacked; the even one is what it leaves of the bytes, whatever carries: a multiplication
+   * instead of two permutations, whose pipe is the busier one. */
+  static __device__ __forceinline__ void add_packed(uint32_t (&sum)[K],
+                                                    const uint32_t (&others)[(K + 1) / 2],
+                                                    const uint32_t (&path)[(K + 1) / 2], int word) {
+    if constexpr (K == 1) {
+      sum[0] +=
+          __byte_perm(others[0], 0, word % 2 ? 0x4341 : 0x4240) + __byte_perm(path[0], 0, 0x4140);
+    } else {
+#pragma unroll
+      for (int j = 0; j < K / 2; j++) {
+        const uint32_t odd = __byte_perm(others[j], 0, 0x4341) + __byte_perm(path[j], 0, 0x4341);
+        sum[2 * j] = (sum[2 * j] + others[j] + path[j]) - odd * 256;
+        sum[2 * j + 1] += odd;
+      }
+    }
   }
 
   /* What copy_ahead copies of a pixel: its packed sums, then its path, in pieces of 16 bytes. */
@@ -252,14 +263,13 @@ template <int K, bool FULL, bool NARROW, typename Census, int DX> struct RowWalk
           penalties.load();
 #pragma unroll
           for (int v = 0; v < STEPS; v++) {
-            uint32_t next[K], sum[K], other[K], before[K];
+            uint32_t next[K], sum[K];
             feed.template next<DX>(v, next);
             path.step(cost, penalties.of(v));
-            unpack(other, others[v], path.first_word);
-            sgm_unpack_bytes<K>(before, paths[v]);
 #pragma unroll
             for (int j = 0; j < K; j++)
-              sum[j] = (cost[j] * 3 + path.l[j]) + other[j] + before[j];
+              sum[j] = cost[j] * 3 + path.l[j];
+            add_packed(sum, others[v], paths[v], path.first_word);
             sgm_store<K>(out, sum);
             out += DX * pitch;
             sgm_copy<K>(cost, next);
