@@ -90,47 +90,46 @@ part_parity() {
   return "$status"
 }
 
-# sanitize_with TOOL END [ALGORITHM]: one tool over all of rvcheck --small, or an algorithm of it, until
-# second END of this script; prints the lines of the report.
+# sanitize_with TOOL END ALGORITHM: one tool over one algorithm of rvcheck --small, until second END of
+# this script; prints the lines of the report.
 sanitize_with() {
-  local tool=$1 end=$2 name=${3:-} options=() s left most=300
-  local log=$work/log-$tool
+  local tool=$1 end=$2 name=$3 options=() s left most=300
+  local log=$work/log-$tool-$name
   [ "$tool" != memcheck ] || options=(--leak-check full)
   left=$((end - SECONDS))
   [ "$left" -gt 0 ] || {
-    echo "$tool: NOT RUN, no time left${name:+ for $name}"
+    echo "$tool: NOT RUN, no time left for $name"
     return 1
   }
   run "$((left < most ? left : most))" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
-    --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small ${name:+--only "$name"} >/dev/null
+    --print-limit 5 "$bundle/bin/rvcheck" --engine cuda --small --only "$name" >/dev/null
   s=$?
-  [ "$s" = 0 ] && echo "$tool: clean${name:+ on $name}" || echo "$tool: NOT CLEAN (exit $s)${name:+ on $name}"
+  [ "$s" = 0 ] && echo "$tool: clean on $name" || echo "$tool: NOT CLEAN (exit $s) on $name"
   grep -E 'SUMMARY|^rvcheck: [0-9]+ checks|did not finish' "$log" | sed "s/^=* */$tool: /"
   [ "$s" = 0 ] || grep -E '^=========' "$log" | head -n 20 | sed "s/^/$tool: /"
   return "$s"
 }
 
-# The race check is slow: one algorithm after the other, so that a slow one does not hide the others. It
-# runs beside the other tools: each leaves the GPU idle for most of its time.
+# Each tool over each algorithm, as many at once as there are processors: each leaves the GPU idle for
+# most of its time, and a slow one does not hide the others.
 part_sanitize() {
-  local tool name names job status=0 jobs=() end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
+  local tool name names files=() slots=${RV_SANITIZE_JOBS:-$(nproc)} end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
   }
   mapfile -t names < <(sed -n 's/^RV_[A-Z]*(\(.*\))/\1/p' "$root/cuda/algorithms.def")
-  for tool in memcheck initcheck synccheck; do
-    sanitize_with "$tool" "$end" >"$work/sanitize-$tool" &
-    jobs+=($!)
+  rm -f "$work/sanitize-bad"
+  for tool in memcheck synccheck racecheck initcheck; do
+    for name in "${names[@]}"; do
+      [ "$(jobs -rp | wc -l)" -lt "$slots" ] || wait -n
+      { sanitize_with "$tool" "$end" "$name" || touch "$work/sanitize-bad"; } >"$work/sanitize-$tool-$name" &
+      files+=("$work/sanitize-$tool-$name")
+    done
   done
-  for name in "${names[@]}"; do
-    sanitize_with racecheck "$end" "$name" || status=1
-  done >"$work/sanitize-racecheck"
-  for job in "${jobs[@]}"; do
-    wait "$job" || status=1
-  done
-  cat "$work"/sanitize-{memcheck,racecheck,initcheck,synccheck} | tee "$work/sanitize"
-  return "$status"
+  wait
+  cat "${files[@]}" | tee "$work/sanitize"
+  [ ! -e "$work/sanitize-bad" ]
 }
 
 part_elements() {
@@ -207,25 +206,6 @@ do_part() {
   return "$status"
 }
 
-# With a second GPU the sanitizers run there, beside the other parts.
-beside=
-if [ ${#parts[@]} -gt 1 ] && [[ " ${parts[*]} " == *" sanitize "* ]] && [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -gt 1 ]; then
-  (export CUDA_VISIBLE_DEVICES=1; log=$work/log-sanitize; do_part sanitize) >"$work/beside" 2>&1 &
-  beside=$!
-fi
-for part in "${parts[@]}"; do
-  [ -z "$beside" ] || [ "$part" != sanitize ] || continue
-  # The elements see both GPUs: a test of theirs has a stream on each.
-  [ -z "$beside" ] || if [ "$part" = elements ]; then unset CUDA_VISIBLE_DEVICES; else export CUDA_VISIBLE_DEVICES=0; fi
-  echo "--- $part"
-  do_part "$part" || bad+=("$part")
-done
-if [ -n "$beside" ]; then
-  echo "--- sanitize, on the second GPU"
-  wait "$beside" || bad+=(sanitize)
-  cat "$work/beside"
-fi
-
 # The lines of a part in the old report; its header says when they are of other sources.
 old_section() {
   awk -v part="[$1]" -v now="$sources" '
@@ -234,23 +214,49 @@ old_section() {
     on' "$work/old"
 }
 
-{
-  echo "gst-roadvision on a GPU: written by tests/gpu-run.sh, see docs/testing.md"
-  echo "gpu: $gpu"
-  echo "driver: ${driver:-unknown}"
-  echo "date: $today"
-  echo "version: $(sed -n 's/^version: //p' "$bundle/info"), commit $(sed -n 's/^commit: //p' "$bundle/info")"
-  echo "cuda-sources: $sources"
-  for part in "${all[@]}"; do
-    echo
-    if [ -f "$work/section-$part" ]; then
-      cat "$work/section-$part"
-    else
-      section=$(old_section "$part")
-      printf '%s\n' "${section:-[$part] never run}"
-    fi
-  done
-} >"$out/gpu-report.txt"
+# Written after each part: a run that is ended keeps what it has.
+write_report() {
+  local part section
+  {
+    echo "gst-roadvision on a GPU: written by tests/gpu-run.sh, see docs/testing.md"
+    echo "gpu: $gpu"
+    echo "driver: ${driver:-unknown}"
+    echo "date: $today"
+    echo "version: $(sed -n 's/^version: //p' "$bundle/info"), commit $(sed -n 's/^commit: //p' "$bundle/info")"
+    echo "cuda-sources: $sources"
+    for part in "${all[@]}"; do
+      echo
+      if [ -f "$work/section-$part" ]; then
+        cat "$work/section-$part"
+      else
+        section=$(old_section "$part")
+        printf '%s\n' "${section:-[$part] never run}"
+      fi
+    done
+  } >"$out/gpu-report.txt"
+}
+
+# With a second GPU the sanitizers run there, beside the other parts, with half of the processors.
+beside=
+if [ ${#parts[@]} -gt 1 ] && [[ " ${parts[*]} " == *" sanitize "* ]] && [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -gt 1 ]; then
+  (export CUDA_VISIBLE_DEVICES=1 RV_SANITIZE_JOBS=$((($(nproc) + 1) / 2)); do_part sanitize) >"$work/beside" 2>&1 &
+  beside=$!
+fi
+for part in "${parts[@]}"; do
+  [ -z "$beside" ] || [ "$part" != sanitize ] || continue
+  # The elements see both GPUs: a test of theirs has a stream on each.
+  [ -z "$beside" ] || if [ "$part" = elements ]; then unset CUDA_VISIBLE_DEVICES; else export CUDA_VISIBLE_DEVICES=0; fi
+  echo "--- $part"
+  do_part "$part" || bad+=("$part")
+  write_report
+done
+if [ -n "$beside" ]; then
+  echo "--- sanitize, on the second GPU"
+  wait "$beside" || bad+=(sanitize)
+  cat "$work/beside"
+fi
+write_report
+
 echo "--- $out/gpu-report.txt"
 cat "$out/gpu-report.txt"
 [ ${#bad[@]} = 0 ] || { echo "gpu-run: failed: ${bad[*]}" >&2; exit 1; }
