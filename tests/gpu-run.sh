@@ -254,8 +254,8 @@ if [ -n "$beside" ]; then
   echo "--- sanitize, on the second GPU"
   wait "$beside" || bad+=(sanitize)
   cat "$work/beside"
+  write_report
 fi
-write_report
 
 echo "--- $out/gpu-report.txt"
 cat "$out/gpu-report.txt"
