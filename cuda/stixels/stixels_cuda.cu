@@ -37,6 +37,8 @@ static void choose(RvStixelsCuda *work, const RvStixelsPlan *plan) {
   work->is_chained = device.major >= 9;
   work->is_constant = is_constant;
   work->is_resident = is_constant && rv_stixels_cuda_is_resident(plan, device.shared_block);
+  work->is_paired = work->is_resident && plan->columns > device.processors &&
+                    rv_stixels_cuda_is_paired(plan, device.shared_sm);
   work->has_columns = !is_constant || plan->semantics > 0;
   const size_t across = rv_stixels_cuda_across(plan),
                shared = rv_stixels_cuda_columns_shared() + RV_STIXELS_SHARED_RESERVED;

@@ -31,6 +31,7 @@ struct RvStixelsCuda {
   int bins;                  /* integer px of a row of votes */
   int is_constant;           /* frames without semantics use the kernel of `constant` */
   int is_resident;           /* its table of steps fits in shared memory */
+  int is_paired;             /* two blocks of half the warps share an SM, with their tables */
   int has_columns;           /* some frames need the kernel of all models */
   int is_small;              /* the scratch of a column fits in shared memory */
   int is_across;             /* the scratch has stixels across two tiles */
@@ -84,9 +85,11 @@ size_t rv_stixels_cuda_columns_shared(void);
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan);
 
 /* The kernel of `constant`: whether it supports this plan, whether its table fits in `shared` bytes
- * of shared memory per block, its attributes, and the columns stage of frames without semantics. */
+ * of shared memory per block, whether those of two blocks fit in `shared` bytes per SM, its
+ * attributes, and the columns stage of frames without semantics. */
 bool rv_stixels_cuda_is_constant(const RvStixelsPlan *plan);
 bool rv_stixels_cuda_is_resident(const RvStixelsPlan *plan, int shared);
+bool rv_stixels_cuda_is_paired(const RvStixelsPlan *plan, int shared);
 RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsPlan *plan);
 RvStatus rv_stixels_cuda_constant(void *work, RvStixelsJob *job);
 

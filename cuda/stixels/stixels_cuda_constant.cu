@@ -3,7 +3,7 @@
  * stixels_cuda_columns.cu, but in integers, and only objects are tried pair by pair: the cost of a
  * ground or sky stixel is a difference of two sums, one of its lowest row and one of its top row,
  * so that the best lowest row so far is the best for all top rows. While one warp resolves 32 top
- * rows, alone on its scheduler, others try stixels that end above them. */
+ * rows, alone of its block on its scheduler, others try stixels that end above them. */
 #include "stixels/stixels_cuda_constant.cuh"
 
 /* --- Size ------------------------------------------------------------------------------------ */
@@ -17,9 +17,10 @@ RV_HD int padded(int rows) {
   return rv_div_up(rows, CHUNK) * CHUNK + 1;
 }
 
-static size_t shared_bytes(const RvStixelsPlan *plan, bool is_resident) {
+static size_t shared_bytes(const RvStixelsPlan *plan, bool is_resident, bool is_paired) {
   const size_t px = plan->config.max_disparity + 1;
-  return sizeof(ConstantShared) + padded(plan->rows) * (sizeof(Begin) + sizeof(int2)) +
+  return (is_paired ? sizeof(ConstantShared<SM_WARPS / 2>) : sizeof(ConstantShared<SM_WARPS>)) +
+         padded(plan->rows) * (sizeof(Begin) + sizeof(int2)) +
          (is_resident ? px * table_pitch(plan, true) * sizeof(int32_t) : 0);
 }
 
@@ -27,11 +28,16 @@ static size_t shared_bytes(const RvStixelsPlan *plan, bool is_resident) {
 bool rv_stixels_cuda_is_constant(const RvStixelsPlan *plan) {
   const double most = 255.0 * (256.0 * plan->config.max_disparity + FAR + 1) * plan->rows;
   return plan->config.model == RV_STIXELS_CONSTANT && plan->config.cuts == RV_STIXELS_CUTS_ALL &&
-         most < 4294967296.0 && plan->rows <= 32 * TILES && shared_bytes(plan, false) <= 63488;
+         most < 4294967296.0 && plan->rows <= 32 * TILES &&
+         shared_bytes(plan, false, false) <= 63488;
 }
 
 bool rv_stixels_cuda_is_resident(const RvStixelsPlan *plan, int shared) {
-  return shared_bytes(plan, true) + STATIC_SHARED <= (size_t)shared;
+  return shared_bytes(plan, true, false) + STATIC_SHARED <= (size_t)shared;
+}
+
+bool rv_stixels_cuda_is_paired(const RvStixelsPlan *plan, int shared) {
+  return 2 * (shared_bytes(plan, true, true) + STATIC_SHARED) <= (size_t)shared;
 }
 
 /* --- Column as the list sees it -------------------------------------------------------------- */
@@ -181,14 +187,12 @@ static __device__ __forceinline__ Best less_of(Best a, Best b) {
 }
 
 /* The best of COUNT warps for the top row of a lane, by a tree reduction. */
-template <int COUNT>
-static __device__ __forceinline__ Best gather(const ConstantShared *shared, int warp) {
-  return less_of(gather<COUNT / 2>(shared, warp),
-                 gather<COUNT - COUNT / 2>(shared, warp + COUNT / 2));
+template <int COUNT> static __device__ __forceinline__ Best gather(const int32_t (*parts)[2][32]) {
+  return less_of(gather<COUNT / 2>(parts), gather<COUNT - COUNT / 2>(parts + COUNT / 2));
 }
 
-template <> __device__ __forceinline__ Best gather<1>(const ConstantShared *shared, int warp) {
-  return {shared->parts[warp][0][threadIdx.x % 32], shared->parts[warp][1][threadIdx.x % 32]};
+template <> __device__ __forceinline__ Best gather<1>(const int32_t (*parts)[2][32]) {
+  return {parts[0][0][threadIdx.x % 32], parts[0][1][threadIdx.x % 32]};
 }
 
 /* ordering_of the object of a step, with few instructions that depend on the object below. */
@@ -327,16 +331,16 @@ visit_chunk(const RvStixelsPlan &plan, const ConstantColumn &p, int first, int k
 }
 
 /* One warp visits the lowest rows first .. first + 31 in order. */
-template <bool IS_NEAR>
+template <bool IS_NEAR, int WARPS>
 static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &p,
-                               const ConstantShared *shared, int first, Chain *chain) {
+                               const ConstantShared<WARPS> *shared, int first, Chain *chain) {
   const int lane = threadIdx.x, top = rv_min(first + lane, plan.rows - 1);
   const int count = rv_min(plan.rows - first, 32);
   const Step *tile = shared->tiles[first / 32 % 2].at;
   Front front = {RV_STIXELS_INFINITE + p.bias[OBJECT], 0, {0, 0, 0}, 0, 0};
   int below = 0;
   if (first > 0) {
-    const Best best = gather<WARPS>(shared, 0);
+    const Best best = gather<WARPS>(shared->parts);
     front.cost = best.cost + p.own[OBJECT];
     front.far = far_of(p.begin[best.bottom], p.begin[top + 1].w, p.begin[top + 1].d);
     below = best.bottom;
@@ -370,10 +374,10 @@ static __device__ void resolve(const RvStixelsPlan &plan, const ConstantColumn &
 }
 
 /* When all rows are resolved: finds the predecessors of the best stixels of each row. */
-template <bool IS_NEAR>
+template <bool IS_NEAR, int WARPS>
 static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan, const ConstantColumn &p,
                                                 const Tries &t) {
-  for (int v = threadIdx.x; v < plan.rows; v += THREADS) {
+  for (int v = threadIdx.x; v < plan.rows; v += 32 * WARPS) {
     const Links ends = p.ending[v];
     p.ending[v] = {{flat_link(plan, p, GROUND, ends.at[0]),
                     object_link<IS_NEAR>(p, t, ends.at[1], p.begin[v + 1].below.far),
@@ -382,12 +386,25 @@ static __device__ __forceinline__ void link_all(const RvStixelsPlan &plan, const
   __syncthreads();
 }
 
+/* Number of warps that work while warp 0 resolves. */
+RV_HD int workers_of(int warps) {
+  return warps - warps / SCHEDULERS + BESIDE;
+}
+
+/* Number among those workers, BESIDE of them on the scheduler of warp 0; -1: none of them. */
+template <int WARPS> static __device__ __forceinline__ int worker_of(int warp) {
+  const int turn = warp / SCHEDULERS;
+  return warp % SCHEDULERS            ? warp - turn - 1
+         : turn > 0 && turn <= BESIDE ? workers_of(WARPS) - turn
+                                      : -1;
+}
+
 /* Tries objects that end above the tile that is being resolved and start below it. The tries are
  * distributed equally over all tiles, nearest top rows first, because the first tiles have few of
  * their own and the last ones many; and over the workers, in groups of GROUP lowest rows, of which
  * a worker has those of one or two tiles in a row. The best of each tile so far are in local
  * memory; `tried` of a tile is in the lane of its number. */
-template <bool IS_NEAR>
+template <bool IS_NEAR, int WARPS>
 static __device__ __forceinline__ void try_ahead(const ConstantColumn &p, const Tries &t, int tile,
                                                  int worker, Best *best, int *tried) {
   const int lane = threadIdx.x % 32, below = 32 * tile;
@@ -396,7 +413,8 @@ static __device__ __forceinline__ void try_ahead(const ConstantColumn &p, const 
       rv_max(rv_div_up(16 * (t.tiles - 1), GROUP), __shfl_sync(RV_WARP, own, tile + 1));
   const int upto = rv_warp_scan(own), end = rv_min(upto, most), begin = rv_min(upto - own, most);
   const int count = __shfl_sync(RV_WARP, end, 31);
-  const int from = worker * count / WORKERS, to = (worker + 1) * count / WORKERS;
+  const int workers = workers_of(WARPS);
+  const int from = worker * count / workers, to = (worker + 1) * count / workers;
   const int base = *tried - GROUP * begin; /* its lowest row for group 0 */
   unsigned left = __ballot_sync(RV_WARP, rv_max(begin, from) < rv_min(end, to));
 #pragma unroll 1
@@ -418,10 +436,10 @@ static __device__ __forceinline__ void try_ahead(const ConstantColumn &p, const 
 
 /* Tries the objects that start in the tile at `first` and end in the next one, by all warps, which
  * leave what they have found. */
-template <bool IS_NEAR>
+template <bool IS_NEAR, int WARPS>
 static __device__ __forceinline__ void try_resolved(const ConstantColumn &p, const Tries &t,
-                                                    ConstantShared *shared, int first, int warp,
-                                                    Best best) {
+                                                    ConstantShared<WARPS> *shared, int first,
+                                                    int warp, Best best) {
   const int lane = threadIdx.x % 32, top = rv_min(first + 32 + lane, t.rows - 1);
   const uint32_t w = p.begin[top + 1].w, d = p.begin[top + 1].d;
   try_rows<IS_NEAR, 32 / WARPS>(p, t, first + 32 / WARPS * warp, top, w, d, &best);
@@ -429,18 +447,11 @@ static __device__ __forceinline__ void try_resolved(const ConstantColumn &p, con
   shared->parts[warp][1][lane] = best.bottom;
 }
 
-/* Number among those that work while warp 0 resolves, BESIDE of them on its scheduler; -1: none of
- * them. */
-static __device__ __forceinline__ int worker_of(int warp) {
-  const int turn = warp / SCHEDULERS;
-  return warp % SCHEDULERS ? warp - turn - 1 : turn > 0 && turn <= BESIDE ? WORKERS - turn : -1;
-}
-
 /* Resolves all tiles: one warp resolves a tile while the others try ahead. */
-template <bool IS_NEAR>
+template <bool IS_NEAR, int WARPS>
 static __device__ __forceinline__ void
-resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *shared) {
-  const int warp = threadIdx.x / 32, worker = worker_of(warp);
+resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared<WARPS> *shared) {
+  const int warp = threadIdx.x / 32, worker = worker_of<WARPS>(warp);
   const Tries t = tries_of<IS_NEAR>(plan);
   const Best none = {RV_STIXELS_INFINITE - p.own[SKY], 0};
   Chain chain = chain_of(plan, p);
@@ -458,8 +469,8 @@ resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *
     if (warp == 0) {
       resolve<IS_NEAR>(plan, p, shared, first, &chain);
     } else if (worker >= 0 && next < t.rows) {
-      compute_tile<IS_NEAR>(p, t, &shared->tiles[(tile + 1) % 2], next, worker, WORKERS);
-      try_ahead<IS_NEAR>(p, t, tile, worker, ahead, &tried);
+      compute_tile<IS_NEAR>(p, t, &shared->tiles[(tile + 1) % 2], next, worker, workers_of(WARPS));
+      try_ahead<IS_NEAR, WARPS>(p, t, tile, worker, ahead, &tried);
       best = ahead[tile + 1];
     }
     __syncthreads();
@@ -467,20 +478,21 @@ resolve_all(const RvStixelsPlan &plan, const ConstantColumn &p, ConstantShared *
       try_resolved<IS_NEAR>(p, t, shared, first, warp, best);
     __syncthreads();
   }
-  link_all<IS_NEAR>(plan, p, t);
+  link_all<IS_NEAR, WARPS>(plan, p, t);
 }
 
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
-/* RESIDENT: the table of steps is in shared memory. */
-template <bool RESIDENT>
-static __global__ void __launch_bounds__(THREADS, 1)
+/* RESIDENT: the table of steps is in shared memory. WARPS: of a block, SM_WARPS if it has an SM for
+ * itself, half of them if two share one. */
+template <bool RESIDENT, int WARPS>
+static __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     constant_kernel(const __grid_constant__ RvStixelsPlan plan,
                     const __grid_constant__ RvStixelsCuda work,
                     const __grid_constant__ Output out) {
   extern __shared__ __align__(16) char memory[];
   __shared__ Range range;
-  ConstantShared *shared = (ConstantShared *)memory;
+  ConstantShared<WARPS> *shared = (ConstantShared<WARPS> *)memory;
   if (threadIdx.x == 0)
     range = {RV_STIXELS_INFINITE, 0};
   const Turn turn = begin_turn(plan, work);
@@ -500,10 +512,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
   for (int k = 0; k < RV_STIXELS_CLASSES; k++)
     p.bias[k] = p.own[k] - p.own[SKY];
-  for (int v = threadIdx.x; v < plan.rows && out.list.cuts; v += THREADS)
+  for (int v = threadIdx.x; v < plan.rows && out.list.cuts; v += 32 * WARPS)
     out.list.cuts[x * rows + v] = RV_STIXELS_CUT_SURE;
   int is_full = 1, low = RV_STIXELS_INFINITE, high = 0;
-  for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
+  for (int v = threadIdx.x; v <= plan.rows; v += 32 * WARPS) {
     const RvStixelsCell cell = v < plan.rows ? work.cells[x * rows + v] : RvStixelsCell{0, 0, 0};
     set_cell(&p.begin[v], cell);
     is_full = is_full && (cell.weight == 0 || cell.confidence == 255);
@@ -518,27 +530,27 @@ static __global__ void __launch_bounds__(THREADS, 1)
     atomicMax(&range.high, high);
   }
 #pragma unroll
-  for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += THREADS)
+  for (int i = threadIdx.x; i < RV_STIXELS_TABLE; i += 32 * WARPS)
     shared->table[entry_of(i)] = work.table[OBJECT * RV_STIXELS_TABLE + i];
   if (threadIdx.x == 0)
     shared->table[entry_of(RV_STIXELS_TABLE)] = plan.invalid_cost;
   is_full = __syncthreads_and(is_full);
   if (!RESIDENT)
-    sum_steps_far(plan, shared->table, p, range, pitch, steps);
+    sum_steps_far<WARPS>(plan, shared->table, p, range, pitch, steps);
   else if (is_full)
-    sum_steps_near<true>(plan, shared->table, p, range, pitch, steps);
+    sum_steps_near<true, WARPS>(plan, shared->table, p, range, pitch, steps);
   else
-    sum_steps_near<false>(plan, shared->table, p, range, pitch, steps);
+    sum_steps_near<false, WARPS>(plan, shared->table, p, range, pitch, steps);
   const RvStixelsState state = expect_ground(plan, work, out.surface, turn);
   p.ground = state.ground;
-  set_rows(plan, p, work.table);
+  set_rows<WARPS>(plan, p, work.table);
   if (threadIdx.x == 0) {
     const int32_t none = OUT_OF_REACH - p.own[SKY];
     p.begin[0].below = {{none, none, plan.fixed_cost[OBJECT] + plan.at_bottom[OBJECT] - p.own[SKY]},
                         0};
   }
   __syncthreads();
-  sum_rows(plan, p);
+  sum_rows<WARPS>(plan, p);
   __syncthreads();
   const bool is_near = plan.config.max_disparity <= NEAR_PX && work.has_plain_penalties &&
                        rv_abs(rv_stixels_value(&p.ground, 0)) <= 256 * NEAR_PX &&
@@ -559,20 +571,27 @@ static __global__ void __launch_bounds__(THREADS, 1)
   });
 }
 
+typedef void (*ConstantKernel)(RvStixelsPlan, RvStixelsCuda, Output);
+
+static ConstantKernel kernel_of(const RvStixelsCuda *work) {
+  return work->is_paired     ? constant_kernel<true, SM_WARPS / 2>
+         : work->is_resident ? constant_kernel<true, SM_WARPS>
+                             : constant_kernel<false, SM_WARPS>;
+}
+
 RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
   RV_CU(&plan->config.log,
-        cudaFuncSetAttribute(work->is_resident ? constant_kernel<true> : constant_kernel<false>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)shared_bytes(plan, work->is_resident)));
+        cudaFuncSetAttribute(kernel_of(work), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)shared_bytes(plan, work->is_resident, work->is_paired)));
   return RV_OK;
 }
 
 RvStatus rv_stixels_cuda_constant(void *memory, RvStixelsJob *job) {
   const RvStixelsCuda *work = (RvStixelsCuda *)memory;
   const RvStixelsPlan *plan = job->plan;
+  const int threads = 32 * (work->is_paired ? SM_WARPS / 2 : SM_WARPS);
   return rv_launch(
-      &plan->config.log, work->is_resident ? constant_kernel<true> : constant_kernel<false>,
-      dim3(plan->columns), dim3(THREADS), shared_bytes(plan, work->is_resident), job->stream,
-      work->is_chained, *plan, *work,
-      Output{job->output, {job->input.disparity, job->input.labels}, job->input.surface});
+      &plan->config.log, kernel_of(work), dim3(plan->columns), dim3(threads),
+      shared_bytes(plan, work->is_resident, work->is_paired), job->stream, work->is_chained, *plan,
+      *work, Output{job->output, {job->input.disparity, job->input.labels}, job->input.surface});
 }

@@ -10,11 +10,9 @@
 #define GROUND RV_STIXEL_GROUND
 #define OBJECT RV_STIXEL_OBJECT
 #define SKY RV_STIXEL_SKY
-#define WARPS 16 /* per block */
-#define THREADS (32 * WARPS)
-#define SCHEDULERS 4 /* per SM: warps are assigned to them in turn */
-#define BESIDE 0     /* workers on the scheduler of the warp that resolves */
-#define WORKERS (WARPS - WARPS / SCHEDULERS + BESIDE)
+#define SM_WARPS 16        /* at once on an SM: one block of them, or two of half of them */
+#define SCHEDULERS 4       /* per SM: warps are assigned to them in turn */
+#define BESIDE 0           /* workers on the scheduler of the warp that resolves */
 #define TILES 32           /* maximum, of 32 rows each */
 #define STATIC_SHARED 1536 /* bytes of static shared memory, with those of the system, at most */
 #define CHUNK 8            /* rows that are resolved without a jump */
@@ -56,8 +54,8 @@ struct Tile {
   Step at[PAIRS];
 };
 
-/* Shared memory layout of a block; the arrays by row follow. */
-struct ConstantShared {
+/* Shared memory layout of a block of WARPS warps; the arrays by row follow. */
+template <int WARPS> struct ConstantShared {
   union {
     int32_t table[RV_STIXELS_TABLE + RV_STIXELS_TABLE / 256 + 1]; /* of objects, by entry_of */
     struct {
@@ -98,9 +96,10 @@ struct Best {
 /* --- Sums ------------------------------------------------------------------------------------ */
 
 /* Writes the contributions of the cells, those that sum_rows replaces by prefix sums. */
+template <int WARPS>
 static __device__ void set_rows(const RvStixelsPlan &plan, const ConstantColumn &p,
                                 const int32_t *table) {
-  for (int v = threadIdx.x; v <= plan.rows; v += THREADS) {
+  for (int v = threadIdx.x; v <= plan.rows; v += 32 * WARPS) {
     const RvStixelsCell cell = v > 0 ? p.begin[v - 1].cell : RvStixelsCell{0, 0, 0};
     p.begin[v].w = cell.weight;
     p.begin[v].d = cell.weight * (16u * cell.disparity + FAR);
@@ -115,6 +114,7 @@ static __device__ void set_rows(const RvStixelsPlan &plan, const ConstantColumn 
 
 /* Prefix sums of weights and disparities, by one of the last warps each. A lane has an odd number
  * of rows, which avoids bank conflicts. */
+template <int WARPS>
 static __device__ void sum_rows(const RvStixelsPlan &plan, const ConstantColumn &p) {
   const int term = threadIdx.x / 32 - (WARPS - 2), each = rv_div_up(plan.rows + 1, 32) | 1;
   if (term < 0)
@@ -181,10 +181,11 @@ static __device__ __forceinline__ int px_at(Range range, int k) {
 
 /* Costs of the cells below each row as objects of every integer px, in global memory: one thread
  * per px. */
+template <int WARPS>
 static __device__ void sum_steps_far(const RvStixelsPlan &plan, const int32_t *table,
                                      const ConstantColumn &p, Range range, int pitch,
                                      int32_t *steps) {
-  for (int k = threadIdx.x; k < px_count(range); k += THREADS) {
+  for (int k = threadIdx.x; k < px_count(range); k += 32 * WARPS) {
     const int px = px_at(range, k);
     int4 *out = (int4 *)(steps + (size_t)px * pitch);
     int32_t sum = 0;
@@ -224,14 +225,14 @@ static __device__ __forceinline__ int32_t sum_batch(const RvStixelsPlan &plan, c
 
 /* The same in shared memory: one thread per px and part of the rows; then the sum below each part
  * is added. */
-template <bool FULL>
+template <bool FULL, int WARPS>
 static __device__ void sum_steps_near(const RvStixelsPlan &plan, const int32_t *table,
                                       const ConstantColumn &p, Range range, int pitch,
                                       int32_t *steps) {
-  const int count = px_count(range), parts = rv_max(THREADS / count, 1);
+  const int count = px_count(range), parts = rv_max(32 * WARPS / count, 1);
   const int each = rv_div_up(plan.rows, parts), part = threadIdx.x / count;
   const int begin = part * each, end = part < parts ? rv_min(begin + each, plan.rows) : 0;
-  for (int k = threadIdx.x % count; k < count && begin < end; k += THREADS) {
+  for (int k = threadIdx.x % count; k < count && begin < end; k += 32 * WARPS) {
     const int px = px_at(range, k);
     int32_t *out = steps + px * pitch, sum = 0;
     if (part == 0)
