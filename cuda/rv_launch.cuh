@@ -27,6 +27,21 @@ static constexpr int rv_launch_blocks(int threads, int blocks) {
   return blocks < held / threads ? blocks : held / threads;
 }
 
+/* Allows a kernel all dynamic shared memory of a block that its static variables leave. The limit
+ * belongs to the kernel, and each call replaces it: with what one object needs, another one of
+ * another size could not launch it anymore. */
+template <class... Params>
+static inline RvStatus rv_launch_allow_shared(const RvLog *log, void (*kernel)(Params...)) {
+  int device = 0, most = 0;
+  cudaFuncAttributes code = {};
+  RV_CU(log, cudaGetDevice(&device));
+  RV_CU(log, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  RV_CU(log, cudaFuncGetAttributes(&code, kernel));
+  RV_CU(log, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  most - (int)code.sharedSizeBytes));
+  return RV_OK;
+}
+
 /* Waits for the preceding kernel. */
 static __device__ __forceinline__ void rv_launch_wait(void) {
 #if __CUDA_ARCH__ >= 900

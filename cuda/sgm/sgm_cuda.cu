@@ -128,6 +128,27 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   work->refine = work->sums + 6 * pixels; /* of 16 or more */
 }
 
+/* Whether rows load what they need while the sweeps end. Blocks that start early go where there is
+ * room, so they ask for as much shared memory as leaves each multiprocessor its share of them and no
+ * more. With packed sums the first sums are loaded before all else, which gains more. */
+static RvStatus spread_rows(SgmCuda *work, const RvSgmPlan *plan, int most) {
+  const RvLog *log = &plan->config.log;
+  int device = 0, shared = 0, reserved = 0;
+  RvCudaDevice limits;
+  RV_CU(log, cudaGetDevice(&device));
+  RV_TRY(rv_cuda_device(log, &limits));
+  RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  RV_CU(log, cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
+  work->rows_shared = (int)sgm_cuda_rows_shared(plan);
+  work->early_rows = work->early && !work->narrow_sums && holds_all(work, &plan->config);
+  if (!work->early_rows)
+    return RV_OK;
+  const int blocks = rv_div_up(plan->config.height, limits.processors);
+  const int share = shared / blocks / 1024 * 1024 - reserved;
+  work->rows_shared = rv_max(work->rows_shared, rv_min(share, most));
+  return RV_OK;
+}
+
 static RvStatus open(void *memory, const void *constants) {
   SgmCuda *work = (SgmCuda *)memory;
   const RvSgmPlan *plan = (const RvSgmPlan *)constants;
@@ -147,6 +168,7 @@ static RvStatus open(void *memory, const void *constants) {
   RV_CU(log, cudaMemset(work->edges, 0, edges_of(&plan->config) * sizeof(uint32_t)));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
   sgm_cuda_vertical_open(work, plan);
+  RV_TRY(spread_rows(work, plan, shared));
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));
   if (plan->config.paths != 8)
     return RV_OK;

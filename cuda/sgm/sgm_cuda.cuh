@@ -98,6 +98,8 @@ struct SgmCuda {
 
   SgmFinish *finish; /* sgm_cuda_rows or sgm_cuda_long_rows */
   int early;         /* 1: kernels may start before the preceding one ends */
+  int early_rows;    /* 1: so may sgm_cuda_rows */
+  int rows_shared;   /* bytes of shared memory of one of its blocks */
   int narrow_sums;   /* 1: packed partial sums, see sgm_cuda_narrow_sums */
   /* 1: the kernel of the sweeps also walks from both ends of the rows to their middles, while it
    * waits for other things: sgm_cuda_vertical stores these paths as sgm_cuda_rows would,
@@ -193,7 +195,7 @@ RvStatus sgm_cuda_bands_open(SgmCuda *work, const RvSgmPlan *plan);
 /* One block per row; S of a row never leaves the chip. Needs the shared memory for a row. */
 SgmFinish sgm_cuda_rows;
 RvStatus sgm_cuda_rows_open(const RvSgmPlan *plan);
-size_t sgm_cuda_rows_shared(const RvSgmPlan *plan);    /* bytes of a block */
+size_t sgm_cuda_rows_shared(const RvSgmPlan *plan);    /* bytes that a block needs */
 size_t sgm_cuda_rows_notes(const RvSgmConfig *config); /* u16 of the notes of a row */
 
 /* Longer rows, in two steps: add the horizontal directions to S in memory, then find the

@@ -390,6 +390,8 @@ __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
   for (int t = (int)threadIdx.x; t < (a.strip + 2) * Shared::SLOT / 4; t += (int)blockDim.x)
     ((uint32_t *)(memory + Shared::PAIRS * Shared::PAIR))[t] = DIAGONAL_ONE;
   open_barriers<K, G, Census>(a, shared);
+  rv_launch_wait();
+  rv_launch_next(); /* the rows, which have no room yet */
   __syncthreads();
   if (warp < HELPERS) {
     const int helper = diagonal_spreads(G) ? warp ^ 2 : warp;
@@ -510,6 +512,9 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const DiagonalArgs &ar
                     32 * (Shared::warps(a.strip) + a.walkers),
                     shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
     launch.cooperative();
+    if (work->early &&
+        a.up == 0) /* after the descriptors; a block has a multiprocessor to itself */
+      launch.early();
     RV_TRY(launch.run(&config->log, diagonal_kernel<K, G, Census, ONE>, a, rows));
     a.walkers = 0; /* done */
   }

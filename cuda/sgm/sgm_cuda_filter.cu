@@ -406,11 +406,14 @@ __global__ void __launch_bounds__(THREADS) pending_kernel(const FilterArgs a) {
   if (y >= a.height)
     return;
   const uint2 pending = a.pending[(size_t)y * gridDim.x + blockIdx.x];
+  const int x0 = (int)blockIdx.x * TILE_X + 2 * lane;
+  const size_t pixel[2] = {(size_t)y * a.width + x0, (size_t)y * a.width + x0 + 1};
+  bool small[2] = {bit(pending.x, lane), bit(pending.y, lane)};
+  sgm_find_small(a.nodes, pixel, (uint32_t)a.speckle_size, small);
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const int x = (int)blockIdx.x * TILE_X + 2 * lane + i;
-    if (!bit(i ? pending.y : pending.x, lane) ||
-        sgm_is_kept(a.nodes, (size_t)y * a.width + x, (uint32_t)a.speckle_size))
+    const int x = x0 + i;
+    if (!small[i])
       continue;
     a.out.row(y)[x] = RV_SGM_INVALID;
     if (a.confidence.data)

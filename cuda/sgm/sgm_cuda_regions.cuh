@@ -99,11 +99,32 @@ static __device__ void sgm_merge(SgmNode *nodes, uint32_t a, uint32_t b, uint32_
   }
 }
 
-/* Whether the pixel's region is large enough, once all are merged. */
-static __device__ __forceinline__ bool sgm_is_kept(const SgmNode *nodes, size_t pixel,
-                                                   uint32_t enough) {
-  SgmNode word = 0;
-  return !sgm_root(nodes, sgm_parent(nodes[pixel]), enough, &word);
+/* Which pixels of a lane are in regions that are too small, once all are merged: asked for, then
+ * answered. Their searches for the root take turns, so that each waits for the loads of all. */
+template <int N>
+static __device__ __forceinline__ void
+sgm_find_small(const SgmNode *nodes, const size_t (&pixel)[N], uint32_t enough, bool (&small)[N]) {
+  uint32_t number[N], any = 0;
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    number[i] = small[i] ? sgm_parent(nodes[pixel[i]]) : 0;
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    small[i] = false, any |= number[i];
+  while (any) {
+    SgmNode word[N];
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      word[i] = number[i] ? nodes[number[i] - 1] : 0;
+    any = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const bool is_root = number[i] && sgm_parent(word[i]) == number[i];
+      small[i] = small[i] || (is_root && (uint32_t)word[i] < enough);
+      number[i] = is_root ? 0 : sgm_parent(word[i]);
+      any |= number[i];
+    }
+  }
 }
 
 #endif

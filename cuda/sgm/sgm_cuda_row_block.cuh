@@ -6,6 +6,7 @@
 
 #include <cuda_pipeline_primitives.h>
 
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda_row_memory.cuh"
 #include "sgm/sgm_cuda_row_path.cuh"
 
@@ -47,20 +48,24 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ __forceinline__ int words() const { return FULL ? 32 * K : a.scene.words; }
   __device__ __forceinline__ int pitch() const { return words() + GAP; }
 
-  /* Loads descriptors, keys, P2 and saved states; from then on the maps may overwrite the
-   * descriptors. */
+  /* Loads descriptors, keys and P2, while the sweeps may still run, and saved states when they have
+   * ended. From then on the maps may overwrite the descriptors. */
   __device__ void prepare() const {
     for (int t = (int)threadIdx.x; t < segments * SEGMENT + 2 * words(); t += BLOCK)
       m.keys[t] = 0xffffffffu;
     prepare_path((int)threadIdx.x, BLOCK);
+    rv_launch_wait();
     if (NARROW || !a.approached)
       return;
-    const uint32_t *const from = (const uint32_t *)noted();
-    for (int t = (int)threadIdx.x; t < (segments + 2) * words() / 2; t += BLOCK)
-      ((uint32_t *)m.notes)[t] = from[t];
+    const uint4 *const from = (const uint4 *)noted(); /* 16 words or more: whole pieces */
+#pragma unroll 4
+    for (int t = (int)threadIdx.x; t < (segments + 2) * words() / 8; t += BLOCK)
+      ((uint4 *)m.notes)[t] = from[t];
   }
   /* The row's saved states in memory. */
-  __device__ uint16_t *noted() const { return a.noted + (size_t)y * (segments + 2) * words(); }
+  __device__ uint16_t *noted() const {
+    return a.noted + (size_t)y * (segments + 2) * words();
+  }
   /* Descriptors and P2 alone; thread: one of `threads`. As much as possible is loaded at once. */
   __device__ __forceinline__ void prepare_path(int thread, int threads) const {
     const SgmScene &s = a.scene;

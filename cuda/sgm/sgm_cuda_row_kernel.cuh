@@ -70,9 +70,11 @@ static __device__ __forceinline__ void row_start_stored(const RowBlock<K, FULL, 
   }
 }
 
-/* Blocks per SM: where registers permit, rows of 640 pixels need no more memory. */
+/* Blocks per SM: where registers permit, rows of 640 pixels need no more memory. Two words per lane
+ * fit 64 registers, so that a row can be loaded beside a block of the diagonal sweeps; with one word
+ * per lane, which would fit, too, fewer than 72 cost more than that saves. */
 template <int K, bool NARROW> constexpr int row_blocks() {
-  return K > 2 ? 1 : NARROW ? 5 : 4;
+  return K > 2 ? 1 : NARROW || K == 2 ? 5 : 4;
 }
 
 template <int K, bool FULL, bool NARROW, typename Census, class Probe>
@@ -114,29 +116,23 @@ static void (*row_kernel_of(const RvSgmConfig *config))(const RowArgs, const Pro
                                        : row_kernel<K, false, false, Census, Probe>;
 }
 
-template <int K, typename Census, class Probe>
-static RvStatus row_allow_shared(const RvSgmPlan *plan) {
-  RV_CU(&plan->config.log, cudaFuncSetAttribute(row_kernel_of<K, Census, Probe>(&plan->config),
-                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                (int)sgm_cuda_rows_shared(plan)));
-  return RV_OK;
-}
-
 template <class Probe> static RvStatus row_open(const RvSgmPlan *plan) {
+  const RvSgmConfig *config = &plan->config;
   SGM_FOR_DESCRIPTOR(plan, Census, {
-    SGM_FOR_WORDS(plan->config.disparities / 2, GROUP, K,
-                  return (row_allow_shared<K, Census, Probe>(plan)));
+    SGM_FOR_WORDS(
+        config->disparities / 2, GROUP, K,
+        return rv_launch_allow_shared(&config->log, row_kernel_of<K, Census, Probe>(config)));
   });
 }
 
 template <int K, typename Census, class Probe>
-static RvStatus row_launch(const RvSgmPlan *plan, const RowArgs &a, const Probe &probe,
-                           RvStream stream) {
+static RvStatus row_launch(const SgmCuda *work, const RvSgmPlan *plan, const RowArgs &a,
+                           const Probe &probe, RvStream stream) {
   const auto kernel = row_kernel_of<K, Census, Probe>(&plan->config);
   const int threads = sgm_cuda_narrow_sums(&plan->config) ? (int)RowRoles<true>::BLOCK
                                                           : (int)RowRoles<false>::BLOCK;
-  return rv_launch(&plan->config.log, kernel, a.scene.height, threads, sgm_cuda_rows_shared(plan),
-                   stream, false, a, probe);
+  return rv_launch(&plan->config.log, kernel, a.scene.height, threads, work->rows_shared, stream,
+                   work->early_rows != 0, a, probe);
 }
 
 template <class Probe>
@@ -154,7 +150,7 @@ static RvStatus row_run(const SgmCuda *work, const RvSgmJob *job, const SgmSlice
   a.max_lr_diff = config->max_lr_diff;
   SGM_FOR_DESCRIPTOR(plan, Census, {
     SGM_FOR_WORDS(a.scene.words, GROUP, K,
-                  return (row_launch<K, Census, Probe>(plan, a, probe, job->stream)));
+                  return (row_launch<K, Census, Probe>(work, plan, a, probe, job->stream)));
   });
 }
 

@@ -376,6 +376,8 @@ __global__ void __launch_bounds__(2 * COLUMNS * G, vertical_blocks<G, NARROW>())
     vertical_kernel(const __grid_constant__ VerticalArgs a, const __grid_constant__ RowArgs rows) {
   typedef VerticalColumn<G, K, NARROW, Census> Column;
   extern __shared__ __align__(16) char memory[];
+  rv_launch_wait();
+  rv_launch_next();
   if constexpr (NARROW)
     if ((int)blockIdx.x >= a.blocks) {
       row_approach<G * K / 32, Census>(rows, memory, (int)blockIdx.x - a.blocks);

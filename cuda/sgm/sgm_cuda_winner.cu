@@ -91,15 +91,6 @@ size_t key_bytes(int width) {
   return width * sizeof(uint32_t);
 }
 
-template <int K> RvStatus allow_shared(const RvSgmConfig *config) {
-  const size_t bytes = key_bytes(config->width);
-  if (bytes > 48 * 1024)
-    RV_CU(&config->log,
-          cudaFuncSetAttribute(winner_kernel<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int)bytes));
-  return RV_OK;
-}
-
 template <int K> RvStatus launch(const RvSgmJob *job, const WinnerArgs &a, int rows) {
   return rv_launch(&job->plan->config.log, winner_kernel<K>, rows, BLOCK, key_bytes(a.width),
                    job->stream, false, a);
@@ -109,7 +100,8 @@ template <int K> RvStatus launch(const RvSgmJob *job, const WinnerArgs &a, int r
 
 RvStatus sgm_cuda_winner_open(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
-  SGM_FOR_WORDS(config->disparities / 2, GROUP, K, return allow_shared<K>(config));
+  SGM_FOR_WORDS(config->disparities / 2, GROUP, K,
+                return rv_launch_allow_shared(&config->log, winner_kernel<K>));
 }
 
 RvStatus sgm_cuda_winner(const RvSgmJob *job, const SgmSlice *slice) {

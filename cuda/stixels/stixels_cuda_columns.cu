@@ -480,10 +480,7 @@ static size_t shared_of(const RvStixelsCuda *work) {
 }
 
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
-  RV_CU(&plan->config.log,
-        cudaFuncSetAttribute(kernel_of(work, plan), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)shared_of(work)));
-  return RV_OK;
+  return rv_launch_allow_shared(&plan->config.log, kernel_of(work, plan));
 }
 
 RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {

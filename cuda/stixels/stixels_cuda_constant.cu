@@ -580,10 +580,7 @@ static ConstantKernel kernel_of(const RvStixelsCuda *work) {
 }
 
 RvStatus rv_stixels_cuda_open_constant(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
-  RV_CU(&plan->config.log,
-        cudaFuncSetAttribute(kernel_of(work), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)shared_bytes(plan, work->is_resident, work->is_paired)));
-  return RV_OK;
+  return rv_launch_allow_shared(&plan->config.log, kernel_of(work));
 }
 
 RvStatus rv_stixels_cuda_constant(void *memory, RvStixelsJob *job) {

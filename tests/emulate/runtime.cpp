@@ -205,6 +205,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
   case cudaDevAttrMaxSharedMemoryPerBlockOptin:
     *value = (int)d.shared_block;
     return cudaSuccess;
+  case cudaDevAttrReservedSharedMemoryPerBlock:
+    *value = d.major >= 8 ? 1024 : 0;
+    return cudaSuccess;
   case cudaDevAttrCooperativeLaunch:
     *value = 1;
     return cudaSuccess;

@@ -151,12 +151,17 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
            c->max_disparity);
   const uint32_t most = rv_stixels_count_max(c);
   const uint32_t room = rvc_range(random, 0, 4) ? most : (uint32_t)rvc_range(random, 0, (int)most);
+  /* Made after the one that is compared: limits of a kernel must not be those of the last one. */
+  RvStixels *smaller = NULL;
+  RvStixelsConfig less = *c;
+  less.height = rv_min(c->height, c->vertical_step);
   Engines e = {.want = stixels_result_new(c, room), .got = stixels_result_new(c, room)};
   e.maps = stixels_input_new(c->width, c->height);
   StixelsInput *input = stixels_input_new(c->width, c->height);
   if (rvc_true(check, name,
                rv_stixels_new(&e.cpu, c, RV_CPU) == RV_OK &&
-                   rv_stixels_new(&e.cuda, c, RV_CUDA) == RV_OK,
+                   rv_stixels_new(&e.cuda, c, RV_CUDA) == RV_OK &&
+                   rv_stixels_new(&smaller, &less, RV_CUDA) == RV_OK,
                "%s: new", what))
     for (int frame = 0; frame < FRAMES; frame++) {
       if (frame != 1) { /* the same frame twice, then another */
@@ -169,6 +174,7 @@ static void check_config(RvCheck *check, const char *name, RvRandom *random,
     }
   rv_stixels_free(&e.cpu);
   rv_stixels_free(&e.cuda);
+  rv_stixels_free(&smaller);
   stixels_result_free(&e.want);
   stixels_result_free(&e.got);
   free(e.maps);
