@@ -5,6 +5,7 @@
 #define RV_RDP_CUDA_BLOCK_CUH
 
 #include "rdp/rdp_cuda.cuh"
+#include "rv_group.cuh"
 
 constexpr int THREADS = RDP_THREADS;
 constexpr int WARPS = THREADS / 32;
@@ -80,30 +81,6 @@ static __device__ __forceinline__ Block block_of(Shared *s, void *pool, const Rd
   b.words = b.last + bits;
   b.values = (uint16_t *)(b.words + bits);
   return b;
-}
-
-static __device__ __forceinline__ unsigned warp_max(unsigned v) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(ALL, v);
-#else
-  for (int step = 16; step; step /= 2)
-    v = max(v, __shfl_xor_sync(ALL, v, step));
-  return v;
-#endif
-}
-
-static __device__ __forceinline__ unsigned warp_min(unsigned v) {
-  return ~warp_max(~v);
-}
-
-static __device__ __forceinline__ unsigned warp_sum(unsigned v) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(ALL, v);
-#else
-  for (int step = 16; step; step /= 2)
-    v += __shfl_xor_sync(ALL, v, step);
-  return v;
-#endif
 }
 
 /* t / divisor for t < THREADS and divisors up to COLUMNS_MAX or WARPS; inverse: rdp_inverse (). */
@@ -239,9 +216,9 @@ static __device__ __forceinline__ Farthest search(const uint16_t *d, int length,
     count += COUNT && value != 0;
   }
   if (COUNT)
-    *valid = warp_sum(count);
-  const unsigned most = warp_max(best);
-  return {most, (int)warp_min(best == most ? (unsigned)best_k : ALL)};
+    *valid = rv_warp_sum(count);
+  const unsigned most = rv_warp_max(best);
+  return {most, (int)rv_warp_min(best == most ? (unsigned)best_k : ALL)};
 }
 
 /* Hands a long segment on to any warp. Places are never used twice: long segments of a column share

@@ -62,7 +62,7 @@ static __device__ __forceinline__ void wait_for_others(const Block &b, const Rdp
     } while (total >> 32 != b.s->run);
     sum += (unsigned)total;
   }
-  sum = warp_sum(sum);
+  sum = rv_warp_sum(sum);
   if (threadIdx.x % 32 == 0 && sum > 0)
     atomicAdd(&b.s->before, sum);
 }
@@ -120,9 +120,9 @@ static __device__ __forceinline__ bool list_few(const Block &b, const RdpArgs &a
                                                 int columns) {
   const int lane = threadIdx.x % 32, column = (int)threadIdx.x / 32 - 1;
   const unsigned count = lane < columns ? b.s->counts[lane] : 0;
-  if (warp_sum(count) > THREADS)
+  if (rv_warp_sum(count) > THREADS)
     return false;
-  const unsigned start = warp_sum(lane < column ? count : 0);
+  const unsigned start = rv_warp_sum(lane < column ? count : 0);
   const bool marks = a.output.mask.data && !a.shape.long_columns;
   for (int word = lane; column >= 0 && column < columns && word < a.shape.words; word += 32) {
     const int at = column * a.shape.word_pitch + word;
@@ -146,7 +146,7 @@ static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs 
     const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
     const uint32_t cuts = b.cut[at];
     const uint32_t own = lane < columns ? cuts | b.first[at] | b.last[at] : 0;
-    const bool are_few = warp_sum((unsigned)__popc(own)) <= 4u * columns;
+    const bool are_few = rv_warp_sum((unsigned)__popc(own)) <= 4u * columns;
     for (uint32_t bits = are_few ? own : ALL; bits; bits &= bits - 1) {
       const int bit = __ffs((int)bits) - 1;
       if (own >> bit & 1)
