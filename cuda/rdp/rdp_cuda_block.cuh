@@ -7,8 +7,7 @@
 #include "rdp/rdp_cuda.cuh"
 #include "rv_group.cuh"
 
-constexpr int THREADS = RDP_THREADS;
-constexpr int WARPS = THREADS / 32;
+constexpr int WARPS = RDP_THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
 #ifndef RDP_BACKOFF_NS
@@ -55,8 +54,9 @@ struct Shared {
   unsigned error_sum[COLUMNS_MAX];
   int error_max[COLUMNS_MAX];
   int levels[COLUMNS_MAX];
-  Farthest best[WARPS];      /* of the part of a column that a warp has searched first */
-  Item small_items[THREADS]; /* in the end few segments in their order, by first row and column */
+  Farthest best[WARPS]; /* of the part of a column that a warp has searched first */
+  /* In the end few segments in their order, by first row and column. */
+  Item small_items[RDP_THREADS];
   uint32_t ends[COLUMNS_MAX][GROUPS_MAX]; /* a bit for each word in which segments end */
 };
 
@@ -83,7 +83,8 @@ static __device__ __forceinline__ Block block_of(Shared *s, void *pool, const Rd
   return b;
 }
 
-/* t / divisor for t < THREADS and divisors up to COLUMNS_MAX or WARPS; inverse: rdp_inverse (). */
+/* t / divisor for t < RDP_THREADS and divisors up to COLUMNS_MAX or WARPS; inverse: that of
+ * rdp_inverse (). */
 static __device__ __forceinline__ int divide(int t, int inverse) {
   return t * inverse >> 16;
 }

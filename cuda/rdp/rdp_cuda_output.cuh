@@ -55,7 +55,7 @@ static __device__ __forceinline__ void wait_for_others(const Block &b, const Rdp
                                                        int block) {
   constexpr int FIRST = 32 * (COLUMNS_MAX + 1);
   unsigned sum = 0;
-  for (int i = (int)threadIdx.x - FIRST; i >= 0 && i < block; i += THREADS - FIRST) {
+  for (int i = (int)threadIdx.x - FIRST; i >= 0 && i < block; i += RDP_THREADS - FIRST) {
     unsigned long long total;
     do {
       total = *(volatile const unsigned long long *)&a.totals[i];
@@ -120,7 +120,7 @@ static __device__ __forceinline__ bool list_few(const Block &b, const RdpArgs &a
                                                 int columns) {
   const int lane = threadIdx.x % 32, column = (int)threadIdx.x / 32 - 1;
   const unsigned count = lane < columns ? b.s->counts[lane] : 0;
-  if (rv_warp_sum(count) > THREADS)
+  if (rv_warp_sum(count) > RDP_THREADS)
     return false;
   const unsigned start = rv_warp_sum(lane < column ? count : 0);
   const bool marks = a.output.mask.data && !a.shape.long_columns;
@@ -178,7 +178,7 @@ static __device__ __forceinline__ void write_whole_mask(const Block &b, const Rd
 static __device__ __forceinline__ void write_drawn(const Block &b, const RdpArgs &a, int x0,
                                                    int columns) {
   char *drawn = (char *)a.output.reconstruction.data;
-  const int step_row = THREADS / a.shape.columns, step_column = THREADS % a.shape.columns;
+  const int step_row = RDP_THREADS / a.shape.columns, step_column = RDP_THREADS % a.shape.columns;
   int row = threadIdx.x / a.shape.columns, column = threadIdx.x % a.shape.columns;
   while (drawn && row < a.height) {
     if (column < columns) {
