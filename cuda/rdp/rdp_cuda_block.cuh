@@ -14,14 +14,14 @@ constexpr unsigned ALL = 0xffffffffu;
 #  define RDP_BACKOFF_NS 20
 #endif
 
-/* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are
- * split to the end by a thread each. */
+/* Segments of more than shape.small_rows rows are searched by one warp each. A warp gathers the
+ * shorter ones and splits them to the end in step, each lane one segment at a time. */
 constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 15; /* as a rule, and where memory is short */
 /* Warps that split the short segments left at the end: few of them, so that these rarely wait for
  * each other, but not so few that the lanes of one do. */
 constexpr int SHORT_WARPS = 16;
-/* Columns of more rows than that have work for all warps: 12 rows are left to a thread, and no time
- * while loading is left to write the mask in. */
+/* Columns of more rows than that have work for all warps: segments of up to 12 rows are gathered,
+ * and no time while loading is left to write the mask in. */
 constexpr int LONG_COLUMN = 3072, LONG_COLUMN_SMALL_ROWS = 12;
 
 /* Groups of 32 words in a column. */
