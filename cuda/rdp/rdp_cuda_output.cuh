@@ -103,13 +103,18 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
 
+/* The mark of row `bit` of a word in which a segment begins or ends. */
+static __device__ __forceinline__ uint8_t mark_of(uint32_t cuts, int bit) {
+  return cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END;
+}
+
 /* Marks of 32 rows in the mask, which load() has zeroed. */
 static __device__ __forceinline__ void mark_rows(const RdpArgs &a, int x, int word, uint32_t cuts,
                                                  uint32_t marks) {
   uint8_t *mask = (uint8_t *)a.output.mask.data + x + word * 32 * a.output.mask.stride;
   for (; marks; marks &= marks - 1) {
     const int bit = __ffs((int)marks) - 1;
-    mask[bit * a.output.mask.stride] = (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+    mask[bit * a.output.mask.stride] = mark_of(cuts, bit);
   }
 }
 
@@ -150,8 +155,7 @@ static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs 
     for (uint32_t bits = are_few ? own : ALL; bits; bits &= bits - 1) {
       const int bit = __ffs((int)bits) - 1;
       if (own >> bit & 1)
-        mask[(word * 32 + bit) * a.output.mask.stride] =
-            (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+        mask[(word * 32 + bit) * a.output.mask.stride] = mark_of(cuts, bit);
     }
   }
 }
@@ -165,12 +169,11 @@ static __device__ __forceinline__ void write_whole_mask(const Block &b, const Rd
   uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
   for (int word = warp; word < a.shape.words; word += WARPS) {
     const int at = lane * a.shape.word_pitch + word, rows = min(32, a.height - word * 32);
-    const uint32_t cuts = b.cut[at], ends = b.first[at] | b.last[at];
+    const uint32_t cuts = b.cut[at], own = cuts | b.first[at] | b.last[at];
 #pragma unroll 4
     for (int bit = 0; bit < rows; bit++)
-      mask[(word * 32 + bit) * a.output.mask.stride] = (uint8_t)(cuts >> bit & 1   ? RV_RDP_CUT
-                                                                 : ends >> bit & 1 ? RV_RDP_END
-                                                                                   : RV_RDP_NONE);
+      mask[(word * 32 + bit) * a.output.mask.stride] =
+          own >> bit & 1 ? mark_of(cuts, bit) : (uint8_t)RV_RDP_NONE;
   }
 }
 
