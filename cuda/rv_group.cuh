@@ -16,53 +16,43 @@ static __device__ __forceinline__ int rv_lane(void) {
   return (int)(threadIdx.x & 31u);
 }
 
-/* Sum, minimum, maximum of the warp, in all lanes. */
-template <class T> static __device__ __forceinline__ T rv_warp_sum(T v) {
+/* Whether a warp reduces values of the type of v in one operation. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#  define RV_REDUCES(v) (sizeof(v) == 4)
+#else
+#  define RV_REDUCES(v) false
+#endif
+
+/* The values of the warp joined two by two, in all lanes. */
+template <class T, class Join>
+static __device__ __forceinline__ T rv_warp_join(T v, const Join &join) {
 #pragma unroll
   for (int step = 16; step > 0; step /= 2)
-    v += __shfl_xor_sync(RV_WARP, v, step);
+    v = join(v, __shfl_xor_sync(RV_WARP, v, step));
   return v;
+}
+
+/* Sum, minimum, maximum of the warp, in all lanes. */
+template <class T> static __device__ __forceinline__ T rv_warp_sum(T v) {
+  if constexpr (RV_REDUCES(v))
+    return __reduce_add_sync(RV_WARP, v);
+  else
+    return rv_warp_join(v, [](T a, T b) { return a + b; });
 }
 
 template <class T> static __device__ __forceinline__ T rv_warp_min(T v) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    const T other = __shfl_xor_sync(RV_WARP, v, step);
-    v = other < v ? other : v;
-  }
-  return v;
+  if constexpr (RV_REDUCES(v))
+    return __reduce_min_sync(RV_WARP, v);
+  else
+    return rv_warp_join(v, [](T a, T b) { return b < a ? b : a; });
 }
 
 template <class T> static __device__ __forceinline__ T rv_warp_max(T v) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    const T other = __shfl_xor_sync(RV_WARP, v, step);
-    v = other > v ? other : v;
-  }
-  return v;
+  if constexpr (RV_REDUCES(v))
+    return __reduce_max_sync(RV_WARP, v);
+  else
+    return rv_warp_join(v, [](T a, T b) { return b > a ? b : a; });
 }
-
-/* The same for 32 bits, as one operation. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-static __device__ __forceinline__ int rv_warp_sum(int v) {
-  return __reduce_add_sync(RV_WARP, v);
-}
-static __device__ __forceinline__ unsigned rv_warp_sum(unsigned v) {
-  return __reduce_add_sync(RV_WARP, v);
-}
-static __device__ __forceinline__ int rv_warp_min(int v) {
-  return __reduce_min_sync(RV_WARP, v);
-}
-static __device__ __forceinline__ unsigned rv_warp_min(unsigned v) {
-  return __reduce_min_sync(RV_WARP, v);
-}
-static __device__ __forceinline__ int rv_warp_max(int v) {
-  return __reduce_max_sync(RV_WARP, v);
-}
-static __device__ __forceinline__ unsigned rv_warp_max(unsigned v) {
-  return __reduce_max_sync(RV_WARP, v);
-}
-#endif
 
 /* Sums of eight values of the warp: each step halves lanes and values. Lanes 4 k to 4 k + 3 return
  * that of value k. */

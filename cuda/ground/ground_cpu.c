@@ -211,9 +211,10 @@ static void score_bin(const RvGroundCpu *cpu, int bin) {
     score[o] = (o > 0 ? cells[o - 1] : 0) + cells[o] + (o < last ? cells[o + 1] : 0);
     most = rv_max(most, score[o]);
   }
+  const RvGroundFull full = rv_ground_full(most);
   for (int o = 0; o <= last; o++) {
     below += o > 1 ? cells[o - 2] : 0;
-    score[o] = rv_ground_score(most, score[o], below);
+    score[o] = rv_ground_score(&full, score[o], below);
   }
 }
 

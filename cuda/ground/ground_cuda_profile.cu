@@ -73,14 +73,7 @@ static __device__ __forceinline__ int16_t place_score(int score, int place) {
   return (int16_t)(place < RV_GROUND_PLACES ? KEY * rv_ground_pulled(score, place) : NO_PLACE);
 }
 
-/* n / d without the code of an integer division; `inverse` is that of d. Exact up to 2^22. */
-static __device__ __forceinline__ int divided(int n, int d, float inverse) {
-  const int q = (int)((float)n * inverse), rest = n - q * d;
-  return q + (rest >= d) - (rest < 0);
-}
-
-/* rv_ground_score() of the offsets of a lane from their cells, one warp; returns the cells of the
- * bin. */
+/* Scores of the offsets of a lane from their cells, one warp; returns the cells of the bin. */
 static __device__ int score_cells(const int *here, int sum, int *score) {
   const int lane = rv_lane(), upto = rv_warp_scan(sum); /* of this lane and all before */
   int on[EACH], most = 0;
@@ -93,13 +86,11 @@ static __device__ int score_cells(const int *here, int sum, int *score) {
     on[k] = (k == 0 ? before : here[k - 1]) + here[k] + (k == EACH - 1 ? after : here[k + 1]);
     most = lane * EACH + k < RV_GROUND_OFFSETS ? rv_max(most, on[k]) : most;
   }
-  const int full = rv_max(rv_warp_max(most), RV_GROUND_VOTES_FULL);
-  const float inverse = 1.0f / (float)full;
+  const RvGroundFull full = rv_ground_full(rv_warp_max(most));
   int below = upto - sum - before; /* of the offsets up to two before the lane's first */
 #pragma unroll
   for (int k = 0; k < EACH; k++) {
-    score[k] = divided(RV_GROUND_ON_SCORE * on[k], full, inverse) -
-               rv_min(divided(RV_GROUND_BELOW_COST * below, full, inverse), RV_GROUND_BELOW_MAX);
+    score[k] = rv_ground_score(&full, on[k], below);
     below += k == 0 ? before : here[k - 1];
   }
   return __shfl_sync(RV_WARP, upto, 31);

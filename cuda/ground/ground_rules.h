@@ -228,12 +228,30 @@ RV_HD int rv_ground_offset(const RvGroundPlan *g, const RvGroundPlane *p, double
   return (int)floor(steps) + RV_GROUND_REACH;
 }
 
-/* Score of an offset with `on` cells within one step and `below` cells farther below, in a bin
- * whose fullest offset has `most` within one step. */
-RV_HD int rv_ground_score(int most, int on, int below) {
-  const int full = rv_max(most, RV_GROUND_VOTES_FULL);
-  return RV_GROUND_ON_SCORE * on / full -
-         rv_min(RV_GROUND_BELOW_COST * below / full, RV_GROUND_BELOW_MAX);
+/* Cells within one step of the fullest offset of a bin, what its scores are divided by; `inverse`
+ * saves the code of an integer division. */
+typedef struct RvGroundFull {
+  int cells;
+  float inverse;
+} RvGroundFull;
+
+RV_HD RvGroundFull rv_ground_full(int most) {
+  const int cells = rv_max(most, RV_GROUND_VOTES_FULL);
+  const RvGroundFull full = {cells, 1.0f / (float)cells};
+  return full;
+}
+
+/* n / cells for n >= 0, exact: no offset has more cells than the fullest one, so that the quotient
+ * is at most RV_GROUND_BELOW_COST * RV_GROUND_OFFSETS, and that of floats off by one at most. */
+RV_HD int rv_ground_part(const RvGroundFull *full, int n) {
+  const int q = (int)((float)n * full->inverse), rest = n - q * full->cells;
+  return q + (rest >= full->cells) - (rest < 0);
+}
+
+/* Score of an offset with `on` cells within one step and `below` cells farther below. */
+RV_HD int rv_ground_score(const RvGroundFull *full, int on, int below) {
+  return rv_ground_part(full, RV_GROUND_ON_SCORE * on) -
+         rv_min(rv_ground_part(full, RV_GROUND_BELOW_COST * below), RV_GROUND_BELOW_MAX);
 }
 
 /* The bend: from bin `knee` on towards the far end the ground leaves the plane with a slope. */

@@ -109,6 +109,20 @@ static int is_peak(const RvLanesRow *row, const int32_t *response, int u) {
   return 1;
 }
 
+/* Position of the mark at column u, in 1/16 px. */
+static int center_of(const RvLanesPlan *p, const RvLanesRow *row, const RvLanesSums *s,
+                     const uint32_t *upto, int u) {
+  const uint32_t *from = upto + u - row->k / 2 - row->g;
+  const int base = rv_max(s->l, s->r) / row->k;
+  int sum = 0, moment = 0;
+  for (int i = 0; i < row->k + 2 * row->g; i++) {
+    const int over = (int)(from[i + 1] - from[i]) - base;
+    sum += over > 0 ? over : 0;
+    moment += over > 0 ? over * i : 0;
+  }
+  return 16 * p->n * u + rv_lanes_shift(p, row, sum, moment);
+}
+
 /* 1 when the mark at column `u` (1/16 px) lies on the ground. */
 static int is_on_ground(const RvLanesCpu *cpu, const RvLanesJob *job, int y, int u) {
   const RvPlane *d = &job->source.disparity;
@@ -140,7 +154,7 @@ static void search_row(RvLanesCpu *cpu, const RvLanesJob *job, int y) {
     const RvLanesSums sums = rv_lanes_sums(upto, row, u);
     if (!rv_lanes_is_balanced(row, &sums))
       continue;
-    const int center = rv_lanes_center(p, row, &sums, upto, u);
+    const int center = center_of(p, row, &sums, upto, u);
     if (!is_on_ground(cpu, job, y, center))
       continue;
     const int to = y * RV_LANES_ROW_HITS + cpu->found[y]++;

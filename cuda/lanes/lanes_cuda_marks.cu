@@ -11,7 +11,7 @@
 
 static_assert(WORDS <= 128, "one warp scans the words of a row, four per lane");
 static_assert(16LL * (RV_MAX_SIDE / RV_LANES_COLUMNS) * 255 * REACH * REACH / 2 < INT32_MAX,
-              "moments are 32 bits");
+              "rv_lanes_shift() has 32 bits");
 
 namespace {
 /* Shared memory of a row; columns are counted from the first one that is read. */
@@ -98,11 +98,11 @@ static __device__ bool is_peak(const MarkRow &m, int u) {
   return true;
 }
 
-/* rv_lanes_center() of column u, less that column, in 1/16 px: all sums fit into 32 bits. */
+/* Center of the mark at column u, less that column, in 1/16 px. */
 static __device__ int shift_of(const RvLanesPlan &p, const MarkRow &m, const RvLanesSums &sums,
                                int u) {
-  const int ahead = m.row.k / 2 + m.row.g, count = m.row.k + 2 * m.row.g;
-  const uint32_t *upto = m.upto + u - ahead;
+  const int count = m.row.k + 2 * m.row.g;
+  const uint32_t *upto = m.upto + u - m.row.k / 2 - m.row.g;
   const int base = rv_max(sums.l, sums.r) / m.row.k;
   int sum = 0, moment = 0;
 #pragma unroll 8
@@ -111,7 +111,7 @@ static __device__ int shift_of(const RvLanesPlan &p, const MarkRow &m, const RvL
     sum += over;
     moment += over * i;
   }
-  return 16 * p.n * moment / sum + 8 * (p.n - 1) - 16 * p.n * ahead;
+  return rv_lanes_shift(&p, &m.row, sum, moment);
 }
 
 /* Position of column u and of what is `shift` from it, 1/16 px. */

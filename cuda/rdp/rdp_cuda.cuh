@@ -16,7 +16,7 @@ struct RdpShape {
   int pitch;        /* values from one column to the next in shared memory */
   int words;        /* of 32 rows each */
   int word_pitch;   /* odd: the words of one row lie in different banks */
-  int small_rows;   /* of the longest segment that is left to one thread */
+  int small_rows;   /* of the longest segment that is split in step with others */
   int long_columns; /* 1: the mask is written whole at the end, not zeroed while loading */
   int parts;        /* warps of a column in its first search */
   int part_inverse; /* divides by it: rdp_cuda_block.cuh */

@@ -5,23 +5,23 @@
 #define RV_RDP_CUDA_BLOCK_CUH
 
 #include "rdp/rdp_cuda.cuh"
+#include "rv_group.cuh"
 
-constexpr int THREADS = RDP_THREADS;
-constexpr int WARPS = THREADS / 32;
+constexpr int WARPS = RDP_THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
 #ifndef RDP_BACKOFF_NS
 #  define RDP_BACKOFF_NS 20
 #endif
 
-/* Segments of more than shape.small_rows rows are searched by one warp each; those up to it are
- * split to the end by a thread each. */
+/* Segments of more than shape.small_rows rows are searched by one warp each. A warp gathers the
+ * shorter ones and splits them to the end in step, each lane one segment at a time. */
 constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 15; /* as a rule, and where memory is short */
 /* Warps that split the short segments left at the end: few of them, so that these rarely wait for
  * each other, but not so few that the lanes of one do. */
 constexpr int SHORT_WARPS = 16;
-/* Columns of more rows than that have work for all warps: 12 rows are left to a thread, and no time
- * while loading is left to write the mask in. */
+/* Columns of more rows than that have work for all warps: segments of up to 12 rows are gathered,
+ * and no time while loading is left to write the mask in. */
 constexpr int LONG_COLUMN = 3072, LONG_COLUMN_SMALL_ROWS = 12;
 
 /* Groups of 32 words in a column. */
@@ -54,8 +54,9 @@ struct Shared {
   unsigned error_sum[COLUMNS_MAX];
   int error_max[COLUMNS_MAX];
   int levels[COLUMNS_MAX];
-  Farthest best[WARPS];      /* of the part of a column that a warp has searched first */
-  Item small_items[THREADS]; /* in the end few segments in their order, by first row and column */
+  Farthest best[WARPS]; /* of the part of a column that a warp has searched first */
+  /* In the end few segments in their order, by first row and column. */
+  Item small_items[RDP_THREADS];
   uint32_t ends[COLUMNS_MAX][GROUPS_MAX]; /* a bit for each word in which segments end */
 };
 
@@ -82,31 +83,8 @@ static __device__ __forceinline__ Block block_of(Shared *s, void *pool, const Rd
   return b;
 }
 
-static __device__ __forceinline__ unsigned warp_max(unsigned v) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(ALL, v);
-#else
-  for (int step = 16; step; step /= 2)
-    v = max(v, __shfl_xor_sync(ALL, v, step));
-  return v;
-#endif
-}
-
-static __device__ __forceinline__ unsigned warp_min(unsigned v) {
-  return ~warp_max(~v);
-}
-
-static __device__ __forceinline__ unsigned warp_sum(unsigned v) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(ALL, v);
-#else
-  for (int step = 16; step; step /= 2)
-    v += __shfl_xor_sync(ALL, v, step);
-  return v;
-#endif
-}
-
-/* t / divisor for t < THREADS and divisors up to COLUMNS_MAX or WARPS; inverse: rdp_inverse (). */
+/* t / divisor for t < RDP_THREADS and divisors up to COLUMNS_MAX or WARPS; inverse: that of
+ * rdp_inverse (). */
 static __device__ __forceinline__ int divide(int t, int inverse) {
   return t * inverse >> 16;
 }
@@ -239,9 +217,9 @@ static __device__ __forceinline__ Farthest search(const uint16_t *d, int length,
     count += COUNT && value != 0;
   }
   if (COUNT)
-    *valid = warp_sum(count);
-  const unsigned most = warp_max(best);
-  return {most, (int)warp_min(best == most ? (unsigned)best_k : ALL)};
+    *valid = rv_warp_sum(count);
+  const unsigned most = rv_warp_max(best);
+  return {most, (int)rv_warp_min(best == most ? (unsigned)best_k : ALL)};
 }
 
 /* Hands a long segment on to any warp. Places are never used twice: long segments of a column share

@@ -55,14 +55,14 @@ static __device__ __forceinline__ void wait_for_others(const Block &b, const Rdp
                                                        int block) {
   constexpr int FIRST = 32 * (COLUMNS_MAX + 1);
   unsigned sum = 0;
-  for (int i = (int)threadIdx.x - FIRST; i >= 0 && i < block; i += THREADS - FIRST) {
+  for (int i = (int)threadIdx.x - FIRST; i >= 0 && i < block; i += RDP_THREADS - FIRST) {
     unsigned long long total;
     do {
       total = *(volatile const unsigned long long *)&a.totals[i];
     } while (total >> 32 != b.s->run);
     sum += (unsigned)total;
   }
-  sum = warp_sum(sum);
+  sum = rv_warp_sum(sum);
   if (threadIdx.x % 32 == 0 && sum > 0)
     atomicAdd(&b.s->before, sum);
 }
@@ -103,13 +103,18 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
 
+/* The mark of row `bit` of a word in which a segment begins or ends. */
+static __device__ __forceinline__ uint8_t mark_of(uint32_t cuts, int bit) {
+  return cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END;
+}
+
 /* Marks of 32 rows in the mask, which load() has zeroed. */
 static __device__ __forceinline__ void mark_rows(const RdpArgs &a, int x, int word, uint32_t cuts,
                                                  uint32_t marks) {
   uint8_t *mask = (uint8_t *)a.output.mask.data + x + word * 32 * a.output.mask.stride;
   for (; marks; marks &= marks - 1) {
     const int bit = __ffs((int)marks) - 1;
-    mask[bit * a.output.mask.stride] = (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+    mask[bit * a.output.mask.stride] = mark_of(cuts, bit);
   }
 }
 
@@ -120,9 +125,9 @@ static __device__ __forceinline__ bool list_few(const Block &b, const RdpArgs &a
                                                 int columns) {
   const int lane = threadIdx.x % 32, column = (int)threadIdx.x / 32 - 1;
   const unsigned count = lane < columns ? b.s->counts[lane] : 0;
-  if (warp_sum(count) > THREADS)
+  if (rv_warp_sum(count) > RDP_THREADS)
     return false;
-  const unsigned start = warp_sum(lane < column ? count : 0);
+  const unsigned start = rv_warp_sum(lane < column ? count : 0);
   const bool marks = a.output.mask.data && !a.shape.long_columns;
   for (int word = lane; column >= 0 && column < columns && word < a.shape.words; word += 32) {
     const int at = column * a.shape.word_pitch + word;
@@ -146,12 +151,11 @@ static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs 
     const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
     const uint32_t cuts = b.cut[at];
     const uint32_t own = lane < columns ? cuts | b.first[at] | b.last[at] : 0;
-    const bool are_few = warp_sum((unsigned)__popc(own)) <= 4u * columns;
+    const bool are_few = rv_warp_sum((unsigned)__popc(own)) <= 4u * columns;
     for (uint32_t bits = are_few ? own : ALL; bits; bits &= bits - 1) {
       const int bit = __ffs((int)bits) - 1;
       if (own >> bit & 1)
-        mask[(word * 32 + bit) * a.output.mask.stride] =
-            (uint8_t)(cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END);
+        mask[(word * 32 + bit) * a.output.mask.stride] = mark_of(cuts, bit);
     }
   }
 }
@@ -165,12 +169,11 @@ static __device__ __forceinline__ void write_whole_mask(const Block &b, const Rd
   uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
   for (int word = warp; word < a.shape.words; word += WARPS) {
     const int at = lane * a.shape.word_pitch + word, rows = min(32, a.height - word * 32);
-    const uint32_t cuts = b.cut[at], ends = b.first[at] | b.last[at];
+    const uint32_t cuts = b.cut[at], own = cuts | b.first[at] | b.last[at];
 #pragma unroll 4
     for (int bit = 0; bit < rows; bit++)
-      mask[(word * 32 + bit) * a.output.mask.stride] = (uint8_t)(cuts >> bit & 1   ? RV_RDP_CUT
-                                                                 : ends >> bit & 1 ? RV_RDP_END
-                                                                                   : RV_RDP_NONE);
+      mask[(word * 32 + bit) * a.output.mask.stride] =
+          own >> bit & 1 ? mark_of(cuts, bit) : (uint8_t)RV_RDP_NONE;
   }
 }
 
@@ -178,7 +181,7 @@ static __device__ __forceinline__ void write_whole_mask(const Block &b, const Rd
 static __device__ __forceinline__ void write_drawn(const Block &b, const RdpArgs &a, int x0,
                                                    int columns) {
   char *drawn = (char *)a.output.reconstruction.data;
-  const int step_row = THREADS / a.shape.columns, step_column = THREADS % a.shape.columns;
+  const int step_row = RDP_THREADS / a.shape.columns, step_column = RDP_THREADS % a.shape.columns;
   int row = threadIdx.x / a.shape.columns, column = threadIdx.x % a.shape.columns;
   while (drawn && row < a.height) {
     if (column < columns) {

@@ -182,7 +182,7 @@ static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs 
   const int words = a.shape.words;
   find_valid(b, a, columns);
   __syncthreads();
-  for (int i = threadIdx.x; i < columns * words; i += THREADS) {
+  for (int i = threadIdx.x; i < columns * words; i += RDP_THREADS) {
     const int column = i / words, word = i % words;
     const int at = column * a.shape.word_pitch + word;
     const unsigned valid = b.words[at];
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs 
     }
   }
   __syncthreads();
-  for (int base = 0; base < columns * words; base += THREADS) {
+  for (int base = 0; base < columns * words; base += RDP_THREADS) {
     const int i = base + (int)threadIdx.x, column = i / words, word = i % words;
     uint32_t bits = i < columns * words ? b.first[column * a.shape.word_pitch + word] : 0;
     while (__any_sync(ALL, bits != 0)) {
@@ -218,7 +218,7 @@ static __device__ __forceinline__ void split_runs(const Block &b, const RdpArgs 
 
 static __device__ __forceinline__ void clear(const Block &b, const RdpArgs &a, Shared *s) {
   const int t = threadIdx.x;
-  for (int i = t; i < a.shape.zeros; i += THREADS) /* cut, first and last follow the queue */
+  for (int i = t; i < a.shape.zeros; i += RDP_THREADS) /* cut, first and last follow the queue */
     ((uint4 *)b.queue)[i] = {0, 0, 0, 0};
   if (t < COLUMNS_MAX) {
     s->counts[t] = s->points[t] = s->error_sum[t] = 0;
@@ -244,11 +244,11 @@ static __device__ __forceinline__ void take_place(const RdpArgs &a, Shared *s) {
   s->block = (unsigned)ticket;
 }
 
-static __global__ void __launch_bounds__(THREADS) split_kernel(const RdpArgs a) {
+static __global__ void __launch_bounds__(RDP_THREADS) split_kernel(const RdpArgs a) {
   extern __shared__ uint4 pool[];
   __shared__ Shared shared;
   const Block b = block_of(&shared, pool, a.shape);
-  if (threadIdx.x == THREADS - 1)
+  if (threadIdx.x == RDP_THREADS - 1)
     take_place(a, &shared);
   clear(b, a, &shared);
   __syncthreads();
@@ -342,6 +342,6 @@ RvStatus rdp_cuda_shape(const RvRdpConfig *config, RdpShape *shape) {
 }
 
 RvStatus rdp_cuda_split(const RdpArgs *args, const RvLog *log, RvStream stream, int overlaps) {
-  return rv_launch(log, split_kernel, dim3((unsigned)args->shape.blocks), dim3(THREADS),
+  return rv_launch(log, split_kernel, dim3((unsigned)args->shape.blocks), dim3(RDP_THREADS),
                    args->shape.bytes, stream, overlaps != 0, *args);
 }

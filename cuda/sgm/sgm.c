@@ -120,7 +120,7 @@ void rv_sgm_make_plan(void *memory) {
   plan->descriptor_bytes = rv_sgm_descriptor_bytes(c->cost);
   plan->path_max = rv_sgm_path_max(c);
   plan->cost_max = rv_sgm_cost_max(c);
-  plan->is_capped = c->cost == RV_SGM_MIXED || plan->cost_max < rv_sgm_bits(c->cost);
+  plan->limits_costs = c->cost == RV_SGM_MIXED || plan->cost_max < rv_sgm_bits(c->cost);
   plan->p1_ground = rv_sgm_p1_ground(c);
   plan->equiangular = rv_sgm_is_equiangular(c);
   plan->margin_scale = rv_sgm_margin_scale(c);

@@ -154,13 +154,13 @@ static inline int sgm_cuda_takes_notes(const RvSgmPlan *plan) {
 /* Picks the type of the descriptors. */
 #define SGM_FOR_DESCRIPTOR(plan, Descriptor, ...)                                                  \
   do {                                                                                             \
-    if ((plan)->descriptor_bytes == 8 && (plan)->is_capped) {                                      \
+    if ((plan)->descriptor_bytes == 8 && (plan)->limits_costs) {                                   \
       using Descriptor = SgmLimited64;                                                             \
       __VA_ARGS__;                                                                                 \
     } else if ((plan)->descriptor_bytes == 8) {                                                    \
       using Descriptor = uint64_t;                                                                 \
       __VA_ARGS__;                                                                                 \
-    } else if ((plan)->is_capped) {                                                                \
+    } else if ((plan)->limits_costs) {                                                             \
       using Descriptor = SgmLimited;                                                               \
       __VA_ARGS__;                                                                                 \
     } else {                                                                                       \

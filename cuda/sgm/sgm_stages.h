@@ -16,7 +16,7 @@ typedef struct RvSgmPlan {
   RvSgmConfig config;
   int descriptor_bytes;       /* of a census descriptor: 4 or 8 */
   int cost_max;               /* largest matching cost */
-  int is_capped;              /* 1: descriptors of a limited type; else each has a bit to spare */
+  int limits_costs;           /* 1: descriptors with limited costs; else each has a bit to spare */
   int path_max;               /* largest L of a path */
   int p1_ground;              /* P1 of a vertical or diagonal step as on the ground */
   int equiangular;            /* subpixel fit: 1, or 0 for the parabola */

@@ -120,9 +120,11 @@ static void score_bin(Search *s, int bin) {
   int most = 0, below = 0;
   for (int o = 0; o < RV_GROUND_OFFSETS; o++)
     most = rv_max(most, near(s, bin, o));
+  const int full = rv_max(most, RV_GROUND_VOTES_FULL);
   for (int o = 0; o < RV_GROUND_OFFSETS; o++) {
     below += o >= 2 ? s->cells[bin][o - 2] : 0;
-    s->scores[bin][o] = rv_ground_score(most, near(s, bin, o), below);
+    const int cost = rv_min(RV_GROUND_BELOW_COST * below / full, RV_GROUND_BELOW_MAX);
+    s->scores[bin][o] = RV_GROUND_ON_SCORE * near(s, bin, o) / full - cost;
   }
 }
 
