@@ -82,6 +82,8 @@ __device__ __forceinline__ void own_row(const Args &a, const DiagonalPlace &at,
     Shared::store(at.slot + Shared::state(1 - ODD, 0), left);
     Shared::store(at.slot + Shared::state(1 - ODD, 1), right);
   }
+  if constexpr (Shared::SIDE_BY_SIDE > 1)
+    __syncwarp(); /* the next row reads the state of the warp's other column */
   leave_row<ODD>(at, true, true);
 #  pragma unroll
   for (int j = 0; j < W; j++) {

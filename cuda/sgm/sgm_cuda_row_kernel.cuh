@@ -71,8 +71,8 @@ static __device__ __forceinline__ void row_start_stored(const RowBlock<K, FULL, 
 }
 
 /* Blocks per SM: where registers permit, rows of 640 pixels need no more memory. Two words per lane
- * fit 64 registers, so that a row can be loaded beside a block of the diagonal sweeps; with one word
- * per lane, which would fit, too, fewer than 72 cost more than that saves. */
+ * fit 64 registers, so that a row can be loaded beside a block of the diagonal sweeps; with one
+ * word, which would fit, too, fewer than 72 cost more than that saves. */
 template <int K, bool NARROW> constexpr int row_blocks() {
   return K > 2 ? 1 : NARROW || K == 2 ? 5 : 4;
 }
