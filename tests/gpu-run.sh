@@ -110,10 +110,24 @@ sanitize_with() {
   return "$s"
 }
 
+# The report with what the sanitizers have so far, FILE..., every 10 seconds, since a run may be ended
+# before they are done.
+keep_sanitized() {
+  [ $((SECONDS - kept)) -ge 10 ] || return 0
+  kept=$SECONDS
+  cat "$@" >"$work/sanitize"
+  {
+    echo "[sanitize] INCOMPLETE, $today, $gpu"
+    echo "made-from: $sources"
+    cat "$work/sanitize"
+  } >"$work/section-sanitize"
+  write_report
+}
+
 # Each tool over each algorithm, as many at once as there are processors: each leaves the GPU idle for
 # most of its time, and a slow one does not hide the others.
 part_sanitize() {
-  local tool name names files=() slots=${RV_SANITIZE_JOBS:-$(nproc)} end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
+  local kept=$SECONDS tool name names files=() slots=${RV_SANITIZE_JOBS:-$(nproc)} end=$((SECONDS + ${RV_SANITIZE_SECONDS:-450}))
   command -v compute-sanitizer >/dev/null || {
     echo "no compute-sanitizer on this machine" | tee "$work/sanitize"
     return 1
@@ -122,12 +136,15 @@ part_sanitize() {
   rm -f "$work/sanitize-bad"
   for tool in memcheck synccheck racecheck initcheck; do
     for name in "${names[@]}"; do
-      [ "$(jobs -rp | wc -l)" -lt "$slots" ] || wait -n
+      [ "$(jobs -rp | wc -l)" -lt "$slots" ] || { wait -n; keep_sanitized "${files[@]}"; }
       { sanitize_with "$tool" "$end" "$name" || touch "$work/sanitize-bad"; } >"$work/sanitize-$tool-$name" &
       files+=("$work/sanitize-$tool-$name")
     done
   done
-  wait
+  while [ "$(jobs -rp | wc -l)" -gt 0 ]; do
+    wait -n
+    keep_sanitized "${files[@]}"
+  done
   cat "${files[@]}" | tee "$work/sanitize"
   [ ! -e "$work/sanitize-bad" ]
 }
@@ -214,9 +231,9 @@ old_section() {
     on' "$work/old"
 }
 
-# Written after each part: a run that is ended keeps what it has.
+# Written after each part, at once: a run that is ended keeps what it has.
 write_report() {
-  local part section
+  local part section new=$work/report-$BASHPID
   {
     echo "gst-roadvision on a GPU: written by tests/gpu-run.sh, see docs/testing.md"
     echo "gpu: $gpu"
@@ -233,7 +250,8 @@ write_report() {
         printf '%s\n' "${section:-[$part] never run}"
       fi
     done
-  } >"$out/gpu-report.txt"
+  } >"$new"
+  cp "$new" "$out/.gpu-report.txt.$BASHPID" && mv "$out/.gpu-report.txt.$BASHPID" "$out/gpu-report.txt"
 }
 
 # With a second GPU the sanitizers run there, beside the other parts, with half of the processors.
