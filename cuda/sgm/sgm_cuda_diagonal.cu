@@ -514,8 +514,8 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const DiagonalArgs &ar
                     32 * (Shared::warps(a.strip) + a.walkers),
                     shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
     launch.cooperative();
-    if (work->early &&
-        a.up == 0) /* after the descriptors; a block has a multiprocessor to itself */
+    /* After the descriptors. A block has a multiprocessor to itself, so none lie unevenly. */
+    if (work->early && a.up == 0)
       launch.early();
     RV_TRY(launch.run(&config->log, diagonal_kernel<K, G, Census, ONE>, a, rows));
     a.walkers = 0; /* done */
