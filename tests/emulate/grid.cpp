@@ -85,14 +85,14 @@ static void run_thread(Thread *thread) {
 static bool run_block(Block *block) {
   bool has_run = false;
   while (!block->ready.empty() && !grid->has_failed) {
-    const unsigned long long before = grid->yields;
+    grid->has_yielded = false;
     for (size_t n = block->ready.size(); n > 0 && !grid->has_failed; n--) {
       Thread *thread = block->ready.back();
       block->ready.pop_back();
       run_thread(thread);
       has_run = true;
     }
-    if (grid->yields > before)
+    if (grid->has_yielded) /* even if others went on: what it waits for may be in another block */
       break;
   }
   return has_run;

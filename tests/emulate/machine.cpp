@@ -76,6 +76,7 @@ void yield() {
   if (!self)
     return;
   grid->yields++;
+  grid->has_yielded = true;
   self->block->ready.push_front(self);
   wait_as(State::READY, "running", 0, {});
 }

@@ -92,6 +92,7 @@ struct Grid {
   std::vector<uint32_t> statics; /* address of variable `id`, 0: none yet */
   uint32_t static_end;
   unsigned long long yields; /* since something happened */
+  bool has_yielded;          /* in the present turn of a block */
 };
 
 extern Grid *grid;
