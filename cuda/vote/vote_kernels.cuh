@@ -131,10 +131,10 @@ rv_vote_list_cast(const F &f, const typename F::Space (&space)[A], uint32_t e, u
   }
 }
 
-/* Entry `i` of points or values, the last one of the room when there is none; 0 without values. */
+/* Entry `i` of points or values, the last one of the room when there is none. */
 static __device__ __forceinline__ uint32_t rv_vote_list_at(const RvVoteList &list,
                                                            const uint32_t *entries, unsigned i) {
-  return entries ? __ldcg(&entries[min(i, list.room - 1)]) : 0;
+  return __ldcg(&entries[min(i, list.room - 1)]);
 }
 
 /* F: `Space space(int index)`, and for an element and its value `bool test(space, value)`,
@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
 #pragma unroll
   for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++) {
     ahead[n] = rv_vote_list_at(list, list.points, i + n * step);
-    valued[n] = rv_vote_list_at(list, values, i + n * step);
+    valued[n] = values ? rv_vote_list_at(list, values, i + n * step) : 0;
   }
   const unsigned points = __ldcg(list.count);
   __syncthreads();
@@ -179,7 +179,7 @@ static __global__ void __launch_bounds__(RV_VOTE_LIST_THREADS)
     for (unsigned n = 0; n < RV_VOTE_LIST_AHEAD; n++, i += step) {
       const uint32_t e = ahead[n], v = valued[n];
       ahead[n] = rv_vote_list_at(list, list.points, i + RV_VOTE_LIST_AHEAD * step);
-      valued[n] = rv_vote_list_at(list, values, i + RV_VOTE_LIST_AHEAD * step);
+      valued[n] = values ? rv_vote_list_at(list, values, i + RV_VOTE_LIST_AHEAD * step) : 0;
       rv_vote_list_cast<F, A>(f, space, e, v, bins, base, count, stretch);
     }
   }
