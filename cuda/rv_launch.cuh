@@ -59,7 +59,7 @@ static __device__ __forceinline__ void rv_launch_next(void) {
 /* Attributes of one launch. */
 struct RvLaunch {
   cudaLaunchConfig_t config;
-  cudaLaunchAttribute attributes[2];
+  cudaLaunchAttribute attributes[4];
 
   RvLaunch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) : config(), attributes() {
     config.gridDim = grid;
@@ -91,6 +91,17 @@ struct RvLaunch {
     cudaLaunchAttribute *a = &attributes[config.numAttrs++];
     a->id = cudaLaunchAttributeCooperative;
     a->val.cooperative = 1;
+  }
+
+  /* As much shared memory as there is, so that blocks of other kernels have room beside. A
+   * multiprocessor must be empty to change this: kernels that overlap should agree. Older toolkits
+   * cannot state it for a launch. */
+  void prefer_shared() {
+#if CUDART_VERSION >= 12080
+    cudaLaunchAttribute *a = &attributes[config.numAttrs++];
+    a->id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    a->val.sharedMemCarveout = cudaSharedmemCarveoutMaxShared;
+#endif
   }
 
   /* Enqueues `kernel`; the arguments are converted to the kernel's types. */

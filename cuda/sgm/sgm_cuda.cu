@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda.cu: the CUDA engine of semi-global matching: its memory, and the kernels that a config
  * uses. */
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static int window_rows(const RvSgmPlan *plan) {
   const int64_t height = rv_max(config->height, LIMITED_HEIGHT);
   const int64_t pitch = width + 2 * SGM_PAD, word = sizeof(uint32_t);
   const int64_t spare = width * height * (config->disparities / 5 + 16) -
-                        width * (int64_t)states_of(config) - height * word -
+                        width * (int64_t)states_of(config) - 2 * height * word -
                         (has_p2(config) ? pitch * (height + 1) * word : 0) -
                         (int64_t)(notes_of(plan) * sizeof(uint16_t)) -
                         (int64_t)edges_of(config) * word - 16 * RV_ARENA_GUARD;
@@ -111,6 +112,7 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   work->totals = config->reject_sky
                      ? (uint32_t *)rv_arena_take(arena, config->height * sizeof(uint32_t))
                      : NULL;
+  work->finished = (uint32_t *)rv_arena_take(arena, config->height * sizeof(uint32_t));
   work->notes = NULL;
   if (notes_of(plan))
     work->notes = (uint16_t *)rv_arena_take(arena, sizeof(uint16_t) * notes_of(plan));
@@ -128,24 +130,37 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   work->refine = work->sums + 6 * pixels; /* of 16 or more */
 }
 
+/* Whether rows are to start as soon as all sweeps have passed them (SgmCuda.finished). Measured on an
+ * H200, see docs/notes/sgm-cuda.md: with packed sums it pays where a multiprocessor has four rows or
+ * more, with 8 paths where a row fits beside the block of the sweeps. */
+static int counts_rows(const SgmCuda *work, const RvSgmPlan *plan, int processors) {
+  enum { ROWS = 4 };
+  const RvSgmConfig *config = &plan->config;
+  if (!work->early || !holds_all(work, config) || work->finish != sgm_cuda_rows)
+    return 0;
+  if (config->paths == 8)
+    return config->disparities == 128 && plan->descriptor_bytes == 4;
+  return work->narrow_sums && rv_div_up(config->height, processors) >= ROWS;
+}
+
 /* Whether rows load what they need while the sweeps end. Blocks that start early go where there is
  * room, so they ask for as much shared memory as leaves each multiprocessor its share of them and no
- * more. With packed sums the first sums are loaded before all else, which gains more. */
-static RvStatus spread_rows(SgmCuda *work, const RvSgmPlan *plan, int most) {
+ * more; half of it at a time where the first half runs beside the sweeps. With packed sums that do not
+ * count, the first sums are loaded before all else, which gains more. */
+static RvStatus spread_rows(SgmCuda *work, const RvSgmPlan *plan, int processors, int most) {
   const RvLog *log = &plan->config.log;
   int device = 0, shared = 0, reserved = 0;
-  RvCudaDevice limits;
   RV_CU(log, cudaGetDevice(&device));
-  RV_TRY(rv_cuda_device(log, &limits));
   RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   RV_CU(log, cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
   work->rows_shared = (int)sgm_cuda_rows_shared(plan);
-  work->early_rows = work->early && !work->narrow_sums && holds_all(work, &plan->config);
-  if (!work->early_rows)
+  work->early_rows =
+      work->early && holds_all(work, &plan->config) && (!work->narrow_sums || work->needed > 0);
+  if (!work->early_rows || work->narrow_sums)
     return RV_OK;
-  const int blocks = rv_div_up(plan->config.height, limits.processors);
-  const int share = shared / blocks / 1024 * 1024 - reserved;
-  work->rows_shared = rv_max(work->rows_shared, rv_min(share, most));
+  const int blocks = rv_div_up(plan->config.height, processors);
+  const int share = shared / (work->needed ? rv_div_up(blocks, 2) : blocks);
+  work->rows_shared = rv_max(work->rows_shared, rv_min(share / 1024 * 1024 - reserved, most));
   return RV_OK;
 }
 
@@ -158,6 +173,7 @@ static RvStatus open(void *memory, const void *constants) {
   RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const bool rows_fit = sgm_cuda_rows_shared(plan) <= (size_t)shared;
   RV_TRY(rv_cuda_overlaps(log, &work->early));
+  work->needed = 0;
   work->finish = rows_fit ? sgm_cuda_rows : sgm_cuda_long_rows;
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
   if (!work->narrow_sums)
@@ -166,14 +182,18 @@ static RvStatus open(void *memory, const void *constants) {
   if (before)
     RV_CU(log, cudaMemset(work->sums - before, 0, before * sizeof *work->sums));
   RV_CU(log, cudaMemset(work->edges, 0, edges_of(&plan->config) * sizeof(uint32_t)));
+  RV_CU(log, cudaMemset(work->finished, 0, plan->config.height * sizeof(uint32_t)));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
+  RvCudaDevice limits;
+  RV_TRY(rv_cuda_device(log, &limits));
+  work->counts = counts_rows(work, plan, limits.processors);
   sgm_cuda_vertical_open(work, plan);
-  RV_TRY(spread_rows(work, plan, shared));
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));
-  if (plan->config.paths != 8)
-    return RV_OK;
-  RV_TRY(sgm_cuda_bands_open(work, plan));
-  return sgm_cuda_diagonal_open(work, plan);
+  if (plan->config.paths == 8) {
+    RV_TRY(sgm_cuda_bands_open(work, plan));
+    RV_TRY(sgm_cuda_diagonal_open(work, plan));
+  }
+  return spread_rows(work, plan, limits.processors, shared);
 }
 
 /* --- Match ----------------------------------------------------------------------------------- */
@@ -260,7 +280,11 @@ static RvStatus match(void *memory, RvSgmJob *job) {
   RV_TRY(sgm_cuda_census(work, job, &all, 1));
   RV_TRY(sweep(work, job));
   const SgmSlice slice = slice_of(work, job, 0, config->height);
-  return work->finish(work, job, &slice);
+  const RvStatus status = work->finish(work, job, &slice);
+  if (status != RV_OK && work->needed) /* else the next run would find what was counted */
+    RV_CU(&config->log,
+          cudaMemsetAsync(work->finished, 0, config->height * sizeof(uint32_t), job->stream));
+  return status;
 }
 
 static RvStatus filter(void *work, RvSgmJob *job) {

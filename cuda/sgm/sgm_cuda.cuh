@@ -99,8 +99,13 @@ struct SgmCuda {
   SgmFinish *finish; /* sgm_cuda_rows or sgm_cuda_long_rows */
   int early;         /* 1: kernels may start before the preceding one ends */
   int early_rows;    /* 1: so may sgm_cuda_rows */
-  int rows_shared;   /* bytes of shared memory of one of its blocks */
-  int narrow_sums;   /* 1: packed partial sums, see sgm_cuda_narrow_sums */
+  /* [y]: how many of the blocks and walks that sgm_cuda_rows needs have finished the row, so that
+   * it need not wait for the end of the sweeps; 0 between runs. */
+  uint32_t *finished;
+  int counts;      /* 1: sweeps that can are to count them */
+  uint32_t needed; /* how many there are; 0: they do not count */
+  int rows_shared; /* bytes of shared memory of one of its blocks */
+  int narrow_sums; /* 1: packed partial sums, see sgm_cuda_narrow_sums */
   /* 1: the kernel of the sweeps also walks from both ends of the rows to their middles, while it
    * waits for other things: sgm_cuda_vertical stores these paths as sgm_cuda_rows would,
    * sgm_cuda_diagonal (`walkers` warps per block) saves states of them. */

@@ -202,9 +202,25 @@ __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
   }
 }
 
+/* Rows that the block has finished before the first row of a pair whose stage is free again: eight of
+ * them count for sgm_cuda_rows, if they are added to. The columns go on without a fence. */
+template <int PAIRS, class Args>
+__device__ __forceinline__ void count_rows(const Args &a, const RowArgs &rows, int pair) {
+  enum { AT_ONCE = 8 };
+  const int s = pair - 2 * PAIRS + 1 - AT_ONCE + (int)threadIdx.x % 32;
+  const int height = a.scene.height,
+            setting = Args::ONE ? 0 : height / 2 + (a.sweep() ? 0 : height % 2);
+  if (pair % AT_ONCE != AT_ONCE - 2 || (int)threadIdx.x % 32 >= AT_ONCE || s < setting)
+    return;
+  const int y = a.sweep() ? height - 1 - s : s;
+  if (rows.counts(y))
+    rows.finish(y);
+}
+
 /* Copies the descriptors of the even rows, or of the odd ones. */
 template <int K, int G, typename Census, class Args>
-__device__ __forceinline__ void copy_warp(const Args &a, uint32_t shared, int odd) {
+__device__ __forceinline__ void copy_warp(const Args &a, const RowArgs &rows, uint32_t shared,
+                                          int odd) {
   using Shared = DiagonalShared<K, G, Census>;
   enum { PIECES = (Shared::MAX_COLUMNS + 64 * K + 30) / 32 };
   const SgmScene &s = a.scene;
@@ -222,6 +238,9 @@ __device__ __forceinline__ void copy_warp(const Args &a, uint32_t shared, int od
     const uint32_t stage = shared + pair.stage;
     if (pair.s >= 2 * Shared::PAIRS)
       barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
+    if constexpr (K == 2 && Shared::SIZE == 4)
+      if (!odd && rows.finished && pair.s >= 2 * Shared::PAIRS)
+        count_rows<Shared::PAIRS>(a, rows, pair.s);
     if (pair.s + odd < s.height) {
       const int y = a.sweep() ? s.height - 1 - pair.s - odd : pair.s + odd;
       const Census *const right_row = (const Census *)s.right + (size_t)y * s.pitch;
@@ -398,7 +417,7 @@ __global__ void __launch_bounds__(32 * diagonal_warps(K, G), 1)
   if (warp < HELPERS) {
     const int helper = diagonal_spreads(G) ? warp ^ 2 : warp;
     if (helper >= 2)
-      copy_warp<K, G, Census>(a, shared, helper - 2);
+      copy_warp<K, G, Census>(a, rows, shared, helper - 2);
     else if (a.scene.adaptive)
       halo_warp<K, G, Census, true>(a, shared, helper);
     else
@@ -510,6 +529,9 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const DiagonalArgs &ar
   rows.noted = work->notes, rows.narrow_notes = 1;
   a.walkers = work->walkers, a.walk_bytes = (int)walk_bytes<Census>(config);
   for (a.up = 0; a.up <= (ONE ? 1 : 0); a.up++) {
+    row_count(work, &rows);
+    if (ONE && !a.up)
+      rows.finished = NULL;
     RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), ONE ? 1 : 2),
                     32 * (Shared::warps(a.strip) + a.walkers),
                     shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);
@@ -517,6 +539,8 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const DiagonalArgs &ar
     /* After the descriptors. A block has a multiprocessor to itself, so none lie unevenly. */
     if (work->early && a.up == 0)
       launch.early();
+    if (work->needed)
+      launch.prefer_shared(); /* rows need theirs beside a block's */
     RV_TRY(launch.run(&config->log, diagonal_kernel<K, G, Census, ONE>, a, rows));
     a.walkers = 0; /* done */
   }
@@ -546,6 +570,10 @@ RvStatus sgm_cuda_diagonal_open(SgmCuda *work, const RvSgmPlan *plan) {
     return RV_OK;
   work->approached = work->walkers > 0 && work->finish == sgm_cuda_rows;
   work->walkers = work->approached ? work->walkers : 0;
+  /* Where down comes first, its launch has ended before up starts, and so have the walks. */
+  const int walks = work->approached && !work->one_sweep ? 2 : 0;
+  if (work->counts)
+    work->needed = rv_div_up(config->width, work->strip) + walks;
   const size_t bytes = (size_t)4 * config->width * config->disparities / 2 * sizeof(uint32_t);
   RV_CU(log, cudaMemset(work->diagonal_states[0], 0, bytes));
   RV_CU(log, cudaMemset(work->diagonal_states[1], 0, bytes));

@@ -442,8 +442,12 @@ RvStatus run_filter(const SgmCuda *work, const RvSgmJob *job, FilterArgs a, int 
   a.width = config->width, a.height = config->height, a.speckle_range = config->speckle_range;
   const dim3 tiles(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y));
   const dim3 rows(tiles.x, rv_div_up(a.height, WARPS));
-  RV_TRY(rv_launch(log, tile_kernel_of(median, a.speckle_size), tiles, THREADS, 0, job->stream,
-                   early, a));
+  RvLaunch launch(tiles, THREADS, 0, job->stream);
+  if (early)
+    launch.early();
+  if (work->needed && config->paths == 8)
+    launch.prefer_shared(); /* as the kernels before */
+  RV_TRY(launch.run(log, tile_kernel_of(median, a.speckle_size), a));
   if (a.speckle_size <= 1 || tiles.x * tiles.y == 1)
     return RV_OK;
   return rv_launch(log, pending_kernel, rows, THREADS, 0, job->stream, work->early, a);

@@ -21,6 +21,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   typedef typename RowPenalty<NARROW>::Type Penalty;
   typedef RowRoles<NARROW> Roles;
   enum { STEPS = Feed::STEPS, BLOCK = Roles::BLOCK, SLOTS = Roles::SLOTS };
+  /* Rows may count (RowArgs.finished). */
+  enum { COUNTS = NARROW || (FULL && K == 2 && sizeof(Census) == 4) };
 
   const RowArgs &a;
   RowShared<Census> m;
@@ -29,8 +31,10 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
 
   __device__ RowBlock(const RowArgs &args, char *base) : a(args) {
     RowShared<Census>::place(&m, base, a.scene, a.narrow_notes, NARROW);
-    /* From both ends inward: the sweeps end there, so their last sums are in the cache. */
-    y = blockIdx.x % 2 ? (int)(gridDim.x - 1 - blockIdx.x / 2) : (int)(blockIdx.x / 2);
+    if constexpr (COUNTS)
+      y = a.row_at((int)blockIdx.x);
+    else
+      y = RowArgs::inward((int)blockIdx.x, a.scene.height);
     cut();
   }
   /* Row `row`, of which only the paths to the middle are wanted. */
@@ -49,12 +53,24 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ __forceinline__ int pitch() const { return words() + GAP; }
 
   /* Loads descriptors, keys and P2, while the sweeps may still run, and saved states when they have
-   * ended. From then on the maps may overwrite the descriptors. */
-  __device__ void prepare() const {
+   * passed the row. From then on the maps may overwrite the descriptors. load: with packed sums, what
+   * else is loaded then. */
+  template <class Load> __device__ __forceinline__ void prepare(const Load &load) const {
     for (int t = (int)threadIdx.x; t < segments * SEGMENT + 2 * words(); t += BLOCK)
       m.keys[t] = 0xffffffffu;
-    prepare_path((int)threadIdx.x, BLOCK);
-    rv_launch_wait();
+    if constexpr (NARROW) {
+      copy_descriptors((int)threadIdx.x, BLOCK);
+      a.wait_for(y);
+      load();
+      prepare_penalties((int)threadIdx.x, BLOCK);
+      __pipeline_wait_prior(0);
+    } else {
+      prepare_path((int)threadIdx.x, BLOCK);
+      if constexpr (COUNTS)
+        a.wait_for(y);
+      else
+        rv_launch_wait();
+    }
     if (NARROW || !a.approached)
       return;
     const uint4 *const from = (const uint4 *)noted(); /* 16 words or more: whole pieces */
@@ -68,6 +84,11 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   }
   /* Descriptors and P2 alone; thread: one of `threads`. As much as possible is loaded at once. */
   __device__ __forceinline__ void prepare_path(int thread, int threads) const {
+    copy_descriptors(thread, threads);
+    prepare_penalties(thread, threads);
+    __pipeline_wait_prior(0);
+  }
+  __device__ __forceinline__ void copy_descriptors(int thread, int threads) const {
     const SgmScene &s = a.scene;
     const Census *left = (const Census *)s.left + (size_t)y * s.pitch;
     const Census *right = (const Census *)s.right + (size_t)y * s.pitch;
@@ -78,8 +99,6 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
       copy_one(&m.right[t],
                right + rv_clamp(t - 2 * words() - shift - s.min_disparity, 0, s.width - 1));
     __pipeline_commit();
-    prepare_penalties(thread, threads);
-    __pipeline_wait_prior(0);
   }
   static __device__ __forceinline__ void copy_one(Census *to, const Census *from) {
     __pipeline_memcpy_async(to, from, sizeof(Census));

@@ -35,7 +35,7 @@ row_approach_middle(const RowBlock<K, FULL, NARROW, Census> &row, int pair,
 template <int K, bool FULL, typename Census>
 static __device__ __forceinline__ void row_start(const RowBlock<K, FULL, false, Census> &row,
                                                  int pair, int role, RowPath<K, FULL> &path) {
-  row.prepare();
+  row.prepare([] {});
   __syncthreads();
   if (role != RowRoles<false>::WALK)
     return;
@@ -52,13 +52,14 @@ static __device__ __forceinline__ void row_start_stored(const RowBlock<K, FULL, 
   const RowWalk<K, FULL, true, Census, -1> leftward{row};
   const bool walks = role == RowRoles<true>::WALK;
   uint32_t bytes[(K + 1) / 2] = {};
-  if (walks && row.a.approached) {
-    if (pair == 0)
-      rightward.load_stored(pair, path, bytes);
-    else
-      leftward.load_stored(pair, path, bytes);
-  }
-  row.prepare();
+  row.prepare([&] {
+    if (walks && row.a.approached) {
+      if (pair == 0)
+        rightward.load_stored(pair, path, bytes);
+      else
+        leftward.load_stored(pair, path, bytes);
+    }
+  });
   __syncthreads();
   if (walks && row.a.approached) {
     if (pair == 0)
@@ -142,6 +143,7 @@ static RvStatus row_run(const SgmCuda *work, const RvSgmJob *job, const SgmSlice
   const RvSgmConfig *config = &plan->config;
   RowArgs a = row_args(plan, slice->scene, slice->sums);
   a.approached = work->approached, a.noted = work->notes;
+  row_count(work, &a);
   a.maps = slice->maps;
   a.narrow_notes = row_narrow_notes(plan);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;

@@ -4,6 +4,7 @@
 #ifndef RV_SGM_CUDA_ROW_MEMORY_CUH
 #define RV_SGM_CUDA_ROW_MEMORY_CUH
 
+#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
 
@@ -27,6 +28,8 @@ template <bool NARROW> struct RowRoles {
  * turns after which every lane has a pixel to write. */
 enum { WINNER_LANES = 8, WINNER_PIXELS = 32 / WINNER_LANES, GROUPS = SEGMENT / WINNER_PIXELS };
 enum { TOGETHER = WINNER_LANES / GROUPS };
+/* Rows at the end of a sweep that do not count. */
+enum { FINISH_TAIL = 42 };
 struct RowArgs {
   SgmScene scene;
   const void *sums; /* of all other directions, packed or not */
@@ -40,6 +43,53 @@ struct RowArgs {
   int narrow_notes; /* states L + 1 fit 8 bits */
   int uniqueness, subpixel, equiangular, confidence, margin_scale;
   int max_lr_diff; /* -1: no left-right check */
+  /* Rows whose sweeps count (SgmCuda.finished, needed): FINISH_TAIL to `counted` - 1; the others are
+   * among the last ones of a sweep, and wait for its end. NULL: none counts. */
+  uint32_t *finished;
+  uint32_t needed;
+  int counted;
+  int upward; /* 1: rows are finished from the lowest to the uppermost one, else from the middle */
+
+  __device__ __forceinline__ bool counts(int y) const {
+    return finished && y >= FINISH_TAIL && y < counted;
+  }
+  /* The n-th row from both ends inward: the sweeps end there, so their last sums are in the cache. */
+  static __device__ __forceinline__ int inward(int n, int height) {
+    return n % 2 ? height - 1 - n / 2 : n / 2;
+  }
+  /* The n-th row to be finished, where rows count. */
+  __device__ __forceinline__ int row_at(int n) const {
+    const int h = scene.height, split = (h + 1) / 2;
+    if (!finished)
+      return inward(n, h);
+    if (upward)
+      return h - 1 - n;
+    return n % 2 ? split + n / 2 : split - 1 - n / 2;
+  }
+  /* One that it needs has finished the row: all that this thread knows of is stored. */
+  __device__ __forceinline__ void finish(int y) const {
+    __threadfence();
+    atomicAdd(finished + y, 1u);
+  }
+  /* Waits until the sums of a row, and its saved states, are there. All threads of the block. */
+  __device__ __forceinline__ void wait_for(int y) const {
+    if (!counts(y)) {
+      rv_launch_wait();
+      return;
+    }
+    if (threadIdx.x == 0) {
+      while (load_relaxed_word(finished + y) < needed)
+        __nanosleep(200);
+      __threadfence();
+      finished[y] = 0; /* for the next run */
+    }
+    __syncthreads();
+  }
+  static __device__ __forceinline__ uint32_t load_relaxed_word(const uint32_t *from) {
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+  }
 };
 
 /* What a path needs: the rows of a scene, and their sums of the other directions. */
@@ -50,6 +100,13 @@ static inline RowArgs row_args(const RvSgmPlan *plan, const SgmScene &scene, uin
   a.paths = (uint16_t *)(sums + (size_t)config->height * config->width * scene.words / 2);
   a.both = config->paths > 2;
   return a;
+}
+
+/* Rows count where the sweeps do that. */
+static inline void row_count(const SgmCuda *work, RowArgs *a) {
+  a->finished = work->needed ? work->finished : NULL, a->needed = work->needed;
+  a->upward = work->one_sweep;
+  a->counted = a->scene.height - (a->upward ? 0 : FINISH_TAIL);
 }
 
 static inline __host__ __device__ int row_segments(int width) {

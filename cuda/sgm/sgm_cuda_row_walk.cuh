@@ -436,7 +436,8 @@ template <int K, bool FULL, typename Census>
 static __device__ __forceinline__ void row_note_paths(const RowArgs &a, char *memory, int first,
                                                       int walkers) {
   for (int i = first; i < 2 * a.scene.height; i += walkers) {
-    RowBlock<K, FULL, false, Census> row(a, memory, i / 2);
+    typedef RowBlock<K, FULL, false, Census> Row;
+    Row row(a, memory, Row::COUNTS ? a.row_at(i / 2) : i / 2);
     row.m.notes = row.noted();
     row.prepare_path((int)threadIdx.x % 32, 32);
     __syncwarp();
@@ -445,6 +446,8 @@ static __device__ __forceinline__ void row_note_paths(const RowArgs &a, char *me
     else
       row_note_path<K, FULL, Census, 1>(row);
     __syncwarp();
+    if (Row::COUNTS && threadIdx.x % 32 == 0 && a.counts(row.y))
+      a.finish(row.y);
   }
 }
 
@@ -457,14 +460,16 @@ template <typename Census> static inline size_t row_approach_bytes(const SgmScen
   return APPROACH_ROWS * RowShared<Census>::place_row(&unused, NULL, scene, 1);
 }
 
-template <int K, typename Census>
+/* COUNTS: rows count, RowArgs.finished. */
+template <int K, typename Census, bool COUNTS>
 static __device__ __forceinline__ void row_approach(const RowArgs &a, char *memory, int pair) {
   RowShared<Census> unused;
   const size_t bytes = RowShared<Census>::place_row(&unused, NULL, a.scene, 1);
   /* Uniform for the compiler. */
   const int warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0);
-  const int n = warp / 2, y = pair * APPROACH_ROWS + n;
-  const bool works = n < APPROACH_ROWS && y < a.scene.height;
+  const int n = warp / 2, number = pair * APPROACH_ROWS + n;
+  const bool works = n < APPROACH_ROWS && number < a.scene.height;
+  const int y = COUNTS ? a.row_at(works ? number : 0) : number;
   const RowBlock<K, true, true, Census> row(a, memory + n * bytes, y);
   if (works)
     row.prepare_path((int)threadIdx.x % APPROACH_THREADS, APPROACH_THREADS);
@@ -476,6 +481,11 @@ static __device__ __forceinline__ void row_approach(const RowArgs &a, char *memo
     RowWalk<K, true, true, Census, 1>{row}.template approach<true>(path);
   else
     RowWalk<K, true, true, Census, -1>{row}.template approach<true>(path);
+  if constexpr (COUNTS) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0 && a.counts(y))
+      a.finish(y);
+  }
 }
 
 #endif

@@ -112,7 +112,7 @@ template <typename T> __device__ __forceinline__ void keep(T &value) {
 /* A column in one sweep. Lanes without words do the same as lane 0, so that all contain words of
  * the path and the minimum needs no selection. States are L + 1, as in sgm_cuda_row_path.cuh. The
  * pipe of minima and byte permutations is the busiest one: what can be a multiplication is one. */
-template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
+template <int G, int K, bool NARROW, typename Census, bool COUNTS> struct VerticalColumn {
   typedef VerticalShape<G, K, NARROW, Census> Shape;
   typedef typename Shape::Sum Sum;
   enum { PIECE = Shape::PIECE, ROWS = Shape::ROWS, STAGES = Shape::STAGES, THREADS = COLUMNS * G };
@@ -324,8 +324,20 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
       sum.store(sums);
   }
 
+  /* Thirty-two rows that end before row `row` of the sweep, in which the block has added to `added` rows,
+   * are finished. */
+  __device__ __forceinline__ void count_rows(int row, int added, const RowArgs &finishing) const {
+    enum { AT_ONCE = 32 };
+    if (added % AT_ONCE || added == 0 || thread() >= AT_ONCE)
+      return;
+    const int y = image_row(row - AT_ONCE + thread());
+    if (finishing.counts(y))
+      finishing.finish(y);
+  }
+
   /* Rows `first` to first + count - 1 of the sweep; ADD: to the sums that are there. */
-  template <bool ADD> __device__ __forceinline__ void walk(int first, int count) {
+  template <bool ADD>
+  __device__ __forceinline__ void walk(int first, int count, const RowArgs &finishing) {
     typedef VerticalCopy<Shape, THREADS, ADD> Copy;
     enum { PITCH = Copy::PIECES * PIECE };
     Copy copy = copy_from<Copy>(first);
@@ -344,6 +356,8 @@ template <int G, int K, bool NARROW, typename Census> struct VerticalColumn {
       const char *const from = ring + stage * (ROWS * PITCH);
       __pipeline_wait_prior(STAGES - 2);
       meet(); /* the stage has arrived; the one before is finished */
+      if (COUNTS && ADD)
+        count_rows(first + r, r, finishing);
       copy.stage(stage == 0 ? STAGES - 1 : stage - 1, count - r - (STAGES - 1) * ROWS);
       stage = stage == STAGES - 1 ? 0 : stage + 1;
       if (r + ROWS <= count) {
@@ -371,25 +385,25 @@ template <int G, bool NARROW> constexpr int vertical_blocks() {
   return G == 32 ? 2 : NARROW ? 5 : 4;
 }
 
-template <int G, int K, bool NARROW, typename Census>
+template <int G, int K, bool NARROW, typename Census, bool COUNTS>
 __global__ void __launch_bounds__(2 * COLUMNS * G, vertical_blocks<G, NARROW>())
     vertical_kernel(const __grid_constant__ VerticalArgs a, const __grid_constant__ RowArgs rows) {
-  typedef VerticalColumn<G, K, NARROW, Census> Column;
+  typedef VerticalColumn<G, K, NARROW, Census, COUNTS> Column;
   extern __shared__ __align__(16) char memory[];
   rv_launch_wait();
   rv_launch_next();
   if constexpr (NARROW)
     if ((int)blockIdx.x >= a.blocks) {
-      row_approach<G * K / 32, Census>(rows, memory, (int)blockIdx.x - a.blocks);
+      row_approach<G * K / 32, Census, COUNTS>(rows, memory, (int)blockIdx.x - a.blocks);
       return;
     }
   /* Uniform for the compiler. */
   const int sweep = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0) % a.sweeps;
   Column column(a, sweep, memory + sweep * Column::Shape::BYTES);
   const int set = a.set[sweep];
-  column.template walk<false>(a.row, set);
+  column.template walk<false>(a.row, set, rows);
   __syncthreads(); /* the sums of the other sweep are stored */
-  column.template walk<true>(a.row + set, a.rows - set);
+  column.template walk<true>(a.row + set, a.rows - set, rows);
   column.leave();
 }
 
@@ -420,7 +434,8 @@ enum { SHARED = 48 << 10 };
 template <int G, int K, bool NARROW, typename Census>
 RvStatus launch(const SgmCuda *work, const RvSgmJob *job, VerticalArgs a) {
   const RvSgmPlan *plan = job->plan;
-  const RowArgs rows = row_args(plan, a.scene, a.sums);
+  RowArgs rows = row_args(plan, a.scene, a.sums);
+  row_count(work, &rows);
   const int threads = a.sweeps * COLUMNS * G;
   size_t shared = a.sweeps * VerticalShape<G, K, NARROW, Census>::BYTES;
   a.blocks = rv_div_up(a.scene.width, COLUMNS);
@@ -429,8 +444,13 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, VerticalArgs a) {
     blocks += rv_div_up(a.scene.height, APPROACH_ROWS);
     shared = std::max(shared, row_approach_bytes<Census>(a.scene));
   }
-  return rv_launch(&plan->config.log, vertical_kernel<G, K, NARROW, Census>, blocks, threads,
-                   shared, job->stream, false, a, rows);
+  RvLaunch launch(blocks, threads, shared, job->stream);
+  if constexpr (NARROW)
+    if (work->needed) {
+      launch.prefer_shared();
+      return launch.run(&plan->config.log, vertical_kernel<G, K, NARROW, Census, true>, a, rows);
+    }
+  return launch.run(&plan->config.log, vertical_kernel<G, K, NARROW, Census, false>, a, rows);
 }
 
 template <bool NARROW>
@@ -451,6 +471,8 @@ void sgm_cuda_vertical_open(SgmCuda *work, const RvSgmPlan *plan) {
   size_t bytes = 0;
   SGM_FOR_DESCRIPTOR(plan, Census, bytes = row_approach_bytes<Census>(scene));
   work->approached = work->narrow_sums && work->window >= config->height && bytes <= SHARED;
+  if (work->counts && work->approached)
+    work->needed = rv_div_up(config->width, COLUMNS) + 2;
 }
 
 /* Down and up at the same time; where the window does not hold all descriptors, window by
