@@ -19,8 +19,7 @@
  *
  * Down and up run at the same time: each sets the sums of the half of the image that it reaches
  * first, then warps of the same columns synchronize and add to the other's half.
- * Where the blocks of both do not fit the GPU, down sets all sums in a first launch, and up adds to them
- * in a second one.
+ * Where both do not fit the GPU, down sets all sums in a first launch, up adds in a second one.
  *
  * The warps of the columns wait for each other much of the time. Three or four more per block fill that time
  * with the first part of sgm_cuda_rows.cu: they walk along rows, from the ends to the middles. */
@@ -202,8 +201,8 @@ __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
   }
 }
 
-/* Rows that the block has finished before the first row of a pair whose stage is free again: eight of
- * them count for sgm_cuda_rows, if they are added to. The columns go on without a fence. */
+/* Of the rows finished before a pair whose stage is free again, eight count for sgm_cuda_rows, if
+ * they are added to. The columns go on without a fence. */
 template <int PAIRS, class Args>
 __device__ __forceinline__ void count_rows(const Args &a, const RowArgs &rows, int pair) {
   enum { AT_ONCE = 8 };

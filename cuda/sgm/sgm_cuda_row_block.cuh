@@ -53,8 +53,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   __device__ __forceinline__ int pitch() const { return words() + GAP; }
 
   /* Loads descriptors, keys and P2, while the sweeps may still run, and saved states when they have
-   * passed the row. From then on the maps may overwrite the descriptors. load: with packed sums, what
-   * else is loaded then. */
+   * passed the row. From then on the maps may overwrite the descriptors. load: with packed sums,
+   * what else is loaded then. */
   template <class Load> __device__ __forceinline__ void prepare(const Load &load) const {
     for (int t = (int)threadIdx.x; t < segments * SEGMENT + 2 * words(); t += BLOCK)
       m.keys[t] = 0xffffffffu;

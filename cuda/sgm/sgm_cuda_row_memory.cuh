@@ -43,8 +43,8 @@ struct RowArgs {
   int narrow_notes; /* states L + 1 fit 8 bits */
   int uniqueness, subpixel, equiangular, confidence, margin_scale;
   int max_lr_diff; /* -1: no left-right check */
-  /* Rows whose sweeps count (SgmCuda.finished, needed): FINISH_TAIL to `counted` - 1; the others are
-   * among the last ones of a sweep, and wait for its end. NULL: none counts. */
+  /* Rows whose sweeps count (SgmCuda.finished, needed): FINISH_TAIL to `counted` - 1; the others
+   * are among the last ones of a sweep, and wait for its end. NULL: none counts. */
   uint32_t *finished;
   uint32_t needed;
   int counted;
@@ -53,7 +53,7 @@ struct RowArgs {
   __device__ __forceinline__ bool counts(int y) const {
     return finished && y >= FINISH_TAIL && y < counted;
   }
-  /* The n-th row from both ends inward: the sweeps end there, so their last sums are in the cache. */
+  /* The n-th row from both ends inward: where sweeps end, their last sums are in the cache. */
   static __device__ __forceinline__ int inward(int n, int height) {
     return n % 2 ? height - 1 - n / 2 : n / 2;
   }
