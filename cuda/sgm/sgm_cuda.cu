@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sgm_cuda.cu: the CUDA engine of semi-global matching: its memory, and the kernels that a config
  * uses. */
-#include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -130,23 +129,22 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
   work->refine = work->sums + 6 * pixels; /* of 16 or more */
 }
 
-/* Whether rows are to start as soon as all sweeps have passed them (SgmCuda.finished). Measured on an
- * H200, see docs/notes/sgm-cuda.md: with packed sums it pays where a multiprocessor has four rows or
- * more, with 8 paths where a row fits beside the block of the sweeps. */
+/* Whether rows are to start as soon as all sweeps have passed them (SgmCuda.finished). With packed
+ * sums it pays where a multiprocessor has four rows or more (H200, see docs/notes/sgm-cuda.md). */
 static int counts_rows(const SgmCuda *work, const RvSgmPlan *plan, int processors) {
   enum { ROWS = 4 };
   const RvSgmConfig *config = &plan->config;
   if (!work->early || !holds_all(work, config) || work->finish != sgm_cuda_rows)
     return 0;
   if (config->paths == 8)
-    return config->disparities == 128 && plan->descriptor_bytes == 4;
+    return sgm_cuda_counts(config->disparities / 2, plan->descriptor_bytes);
   return work->narrow_sums && rv_div_up(config->height, processors) >= ROWS;
 }
 
 /* Whether rows load what they need while the sweeps end. Blocks that start early go where there is
  * room, so they ask for as much shared memory as leaves each multiprocessor its share of them and no
- * more; half of it at a time where the first half runs beside the sweeps. With packed sums that do not
- * count, the first sums are loaded before all else, which gains more. */
+ * more; half of it at a time where the first half runs beside the sweeps. With packed sums an early
+ * start pays only where rows count, and then without a share. */
 static RvStatus spread_rows(SgmCuda *work, const RvSgmPlan *plan, int processors, int most) {
   const RvLog *log = &plan->config.log;
   int device = 0, shared = 0, reserved = 0;
@@ -172,7 +170,9 @@ static RvStatus open(void *memory, const void *constants) {
   RV_CU(log, cudaGetDevice(&device));
   RV_CU(log, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   const bool rows_fit = sgm_cuda_rows_shared(plan) <= (size_t)shared;
-  RV_TRY(rv_cuda_overlaps(log, &work->early));
+  RvCudaDevice limits;
+  RV_TRY(rv_cuda_device(log, &limits));
+  work->early = limits.overlaps;
   work->needed = 0;
   work->finish = rows_fit ? sgm_cuda_rows : sgm_cuda_long_rows;
   work->narrow_sums = rows_fit && sgm_cuda_narrow_sums(&plan->config);
@@ -184,8 +184,6 @@ static RvStatus open(void *memory, const void *constants) {
   RV_CU(log, cudaMemset(work->edges, 0, edges_of(&plan->config) * sizeof(uint32_t)));
   RV_CU(log, cudaMemset(work->finished, 0, plan->config.height * sizeof(uint32_t)));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
-  RvCudaDevice limits;
-  RV_TRY(rv_cuda_device(log, &limits));
   work->counts = counts_rows(work, plan, limits.processors);
   sgm_cuda_vertical_open(work, plan);
   RV_TRY(rows_fit ? sgm_cuda_rows_open(plan) : sgm_cuda_winner_open(plan));

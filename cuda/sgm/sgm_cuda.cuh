@@ -126,6 +126,12 @@ static inline int sgm_cuda_narrow_sums(const RvSgmConfig *config) {
   return config->paths == 4 && 2 * config->p2 <= 255 && words >= 32 && !(words & (words - 1));
 }
 
+/* Whether rows with so many words and 8 paths may count (SgmCuda.finished): where one fits beside a
+ * block of sgm_cuda_diagonal. Others were slower, see docs/notes/sgm-cuda.md. */
+static inline __host__ __device__ constexpr bool sgm_cuda_counts(int words, size_t descriptor) {
+  return words == 64 && descriptor == 4;
+}
+
 /* Whether sgm_cuda_diagonal may walk along the rows: not where the walk needs more registers than
  * its lanes have, or where a state does not fit bytes. */
 static inline int sgm_cuda_takes_notes(const RvSgmPlan *plan) {

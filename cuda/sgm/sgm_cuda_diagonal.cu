@@ -206,6 +206,7 @@ __device__ void idle_warp(const DiagonalArgs &a, uint32_t shared, int c) {
 template <int PAIRS, class Args>
 __device__ __forceinline__ void count_rows(const Args &a, const RowArgs &rows, int pair) {
   enum { AT_ONCE = 8 };
+  static_assert(2 * PAIRS + AT_ONCE <= FINISH_TAIL, "rows for which no stage becomes free");
   const int s = pair - 2 * PAIRS + 1 - AT_ONCE + (int)threadIdx.x % 32;
   const int height = a.scene.height,
             setting = Args::ONE ? 0 : height / 2 + (a.sweep() ? 0 : height % 2);
@@ -237,7 +238,7 @@ __device__ __forceinline__ void copy_warp(const Args &a, const RowArgs &rows, ui
     const uint32_t stage = shared + pair.stage;
     if (pair.s >= 2 * Shared::PAIRS)
       barrier_wait(stage + 2 * Shared::ROW + 8, pair.round ^ 1);
-    if constexpr (K == 2 && Shared::SIZE == 4)
+    if constexpr (sgm_cuda_counts(32 * K, sizeof(Census)))
       if (!odd && rows.finished && pair.s >= 2 * Shared::PAIRS)
         count_rows<Shared::PAIRS>(a, rows, pair.s);
     if (pair.s + odd < s.height) {
@@ -524,13 +525,12 @@ RvStatus launch(const SgmCuda *work, const RvSgmJob *job, const DiagonalArgs &ar
   using Shared = DiagonalShared<K, G, Census>;
   const RvSgmConfig *config = &job->plan->config;
   DiagonalRun<ONE> a = {args};
-  RowArgs rows = row_args(job->plan, a.scene, a.sums);
+  RowArgs rows = row_args(work, job->plan, a.scene, a.sums);
   rows.noted = work->notes, rows.narrow_notes = 1;
+  uint32_t *const finished = rows.finished;
   a.walkers = work->walkers, a.walk_bytes = (int)walk_bytes<Census>(config);
   for (a.up = 0; a.up <= (ONE ? 1 : 0); a.up++) {
-    row_count(work, &rows);
-    if (ONE && !a.up)
-      rows.finished = NULL;
+    rows.finished = !ONE || a.up ? finished : NULL; /* by the last sweep */
     RvLaunch launch(dim3(rv_div_up(a.scene.width, a.strip), ONE ? 1 : 2),
                     32 * (Shared::warps(a.strip) + a.walkers),
                     shared_of<K, G, Census>(config, a.strip, a.walkers), job->stream);

@@ -22,7 +22,7 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
   typedef RowRoles<NARROW> Roles;
   enum { STEPS = Feed::STEPS, BLOCK = Roles::BLOCK, SLOTS = Roles::SLOTS };
   /* Rows may count (RowArgs.finished). */
-  enum { COUNTS = NARROW || (FULL && K == 2 && sizeof(Census) == 4) };
+  enum { COUNTS = NARROW || (FULL && sgm_cuda_counts(32 * K, sizeof(Census))) };
 
   const RowArgs &a;
   RowShared<Census> m;

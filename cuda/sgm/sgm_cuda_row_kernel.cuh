@@ -141,9 +141,8 @@ static RvStatus row_run(const SgmCuda *work, const RvSgmJob *job, const SgmSlice
                         const Probe &probe) {
   const RvSgmPlan *plan = job->plan;
   const RvSgmConfig *config = &plan->config;
-  RowArgs a = row_args(plan, slice->scene, slice->sums);
+  RowArgs a = row_args(work, plan, slice->scene, slice->sums);
   a.approached = work->approached, a.noted = work->notes;
-  row_count(work, &a);
   a.maps = slice->maps;
   a.narrow_notes = row_narrow_notes(plan);
   a.uniqueness = config->uniqueness, a.subpixel = config->subpixel;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sgm_cuda_row_memory.cuh: sizes, arguments and shared memory of the horizontal-path kernel. Device
- * code, and the size of the memory for the host. */
+/* sgm_cuda_row_memory.cuh: sizes, arguments and shared memory of the horizontal-path kernel, and
+ * how it learns that a row may start. Device code, and the size of the memory for the host. */
 #ifndef RV_SGM_CUDA_ROW_MEMORY_CUH
 #define RV_SGM_CUDA_ROW_MEMORY_CUH
 
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
+#include "sgm/sgm_cuda_signal.cuh"
 
 enum { GROUP = 32, SEGMENT = 16, COST_SLOTS = 2, PAD = 8 };
 static_assert((int)SGM_BEFORE >= (int)SEGMENT - 1,
@@ -71,42 +72,37 @@ struct RowArgs {
     __threadfence();
     atomicAdd(finished + y, 1u);
   }
-  /* Waits until the sums of a row, and its saved states, are there. All threads of the block. */
+  /* Waits until the sums of a row, and its saved states, are there. All threads of the block. The
+   * blocks of the last rows wait for the preceding kernel, so that it has ended when this one has,
+   * as rv_launch.cuh promises. */
   __device__ __forceinline__ void wait_for(int y) const {
     if (!counts(y)) {
       rv_launch_wait();
       return;
     }
     if (threadIdx.x == 0) {
-      while (load_relaxed_word(finished + y) < needed)
+      uint32_t seen[1];
+      for (load_relaxed(finished + y, seen); seen[0] < needed; load_relaxed(finished + y, seen))
         __nanosleep(200);
       __threadfence();
       finished[y] = 0; /* for the next run */
     }
     __syncthreads();
   }
-  static __device__ __forceinline__ uint32_t load_relaxed_word(const uint32_t *from) {
-    uint32_t value;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-    return value;
-  }
 };
 
 /* What a path needs: the rows of a scene, and their sums of the other directions. */
-static inline RowArgs row_args(const RvSgmPlan *plan, const SgmScene &scene, uint32_t *sums) {
+static inline RowArgs row_args(const SgmCuda *work, const RvSgmPlan *plan, const SgmScene &scene,
+                               uint32_t *sums) {
   const RvSgmConfig *config = &plan->config;
   RowArgs a = {};
   a.scene = scene, a.sums = sums;
   a.paths = (uint16_t *)(sums + (size_t)config->height * config->width * scene.words / 2);
   a.both = config->paths > 2;
+  a.finished = work->needed ? work->finished : NULL, a.needed = work->needed;
+  a.upward = work->one_sweep;
+  a.counted = scene.height - (a.upward ? 0 : FINISH_TAIL);
   return a;
-}
-
-/* Rows count where the sweeps do that. */
-static inline void row_count(const SgmCuda *work, RowArgs *a) {
-  a->finished = work->needed ? work->finished : NULL, a->needed = work->needed;
-  a->upward = work->one_sweep;
-  a->counted = a->scene.height - (a->upward ? 0 : FINISH_TAIL);
 }
 
 static inline __host__ __device__ int row_segments(int width) {

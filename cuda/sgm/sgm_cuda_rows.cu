@@ -14,6 +14,8 @@
  *
  * The walk to the middle is a chain of latencies that leaves most of the GPU idle. Where the kernel
  * of the sweeps before can do it on the side (SgmCuda.approached), this one starts in the middle.
+ * Where that kernel counts what has finished a row (SgmCuda.finished), the row starts then, and not
+ * when the sweeps end.
  *
  * Columns in this kernel are those of the image plus `shift`: the last segment ends with the row,
  * and the first starts with up to SEGMENT - 1 columns of padding that match everywhere at no cost.

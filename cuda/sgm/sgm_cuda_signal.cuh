@@ -55,6 +55,8 @@ static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t p
   }
 }
 
+#endif
+
 /* --- Words from strip to strip --------------------------------------------------------------- */
 
 static __device__ __forceinline__ void send_words(uint32_t *to, uint32_t a) {
@@ -76,7 +78,7 @@ static __device__ __forceinline__ void send(uint32_t *to, const uint32_t (&l)[K]
   } else if constexpr (K == 2) {
     send_words(to, l[0] | tag, l[1] | tag);
   } else {
-#  pragma unroll
+#pragma unroll
     for (int j = 0; j < K; j += 4)
       send_words(to + j, l[j] | tag, l[j + 1] | tag, l[j + 2] | tag, l[j + 3] | tag);
   }
@@ -92,7 +94,7 @@ static __device__ __forceinline__ void load_relaxed(const uint32_t *from, uint32
                  : "l"(from)
                  : "memory");
   } else {
-#  pragma unroll
+#pragma unroll
     for (int j = 0; j < K; j += 4)
       asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(l[j]), "=r"(l[j + 1]), "=r"(l[j + 2]), "=r"(l[j + 3])
@@ -108,26 +110,24 @@ static __device__ __forceinline__ void receive(uint32_t (&l)[N][K], const uint32
                                                int count, uint32_t tag) {
   for (bool missing = true; missing;) {
     uint32_t wrong = 0;
-#  pragma unroll
+#pragma unroll
     for (int n = 0; n < N; n++)
       if (n < count)
         load_relaxed(from + n * words, l[n]);
-#  pragma unroll
+#pragma unroll
     for (int n = 0; n < N; n++)
-#  pragma unroll
+#pragma unroll
       for (int j = 0; j < K; j++)
         wrong |= n < count ? l[n][j] ^ tag : 0;
     missing = __any_sync(SGM_WARP, wrong >> TAG_BIT);
     if (missing)
       __nanosleep(20);
   }
-#  pragma unroll
+#pragma unroll
   for (int n = 0; n < N; n++)
-#  pragma unroll
+#pragma unroll
     for (int j = 0; j < K; j++)
       l[n][j] &= ~(7u << TAG_BIT);
 }
-
-#endif
 
 #endif

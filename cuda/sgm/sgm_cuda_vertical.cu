@@ -328,6 +328,7 @@ template <int G, int K, bool NARROW, typename Census, bool COUNTS> struct Vertic
    * are finished. */
   __device__ __forceinline__ void count_rows(int row, int added, const RowArgs &finishing) const {
     enum { AT_ONCE = 32 };
+    static_assert((int)AT_ONCE <= (int)FINISH_TAIL, "those of the last stages do not count");
     if (added % AT_ONCE || added == 0 || thread() >= AT_ONCE)
       return;
     const int y = image_row(row - AT_ONCE + thread());
@@ -434,8 +435,7 @@ enum { SHARED = 48 << 10 };
 template <int G, int K, bool NARROW, typename Census>
 RvStatus launch(const SgmCuda *work, const RvSgmJob *job, VerticalArgs a) {
   const RvSgmPlan *plan = job->plan;
-  RowArgs rows = row_args(plan, a.scene, a.sums);
-  row_count(work, &rows);
+  const RowArgs rows = row_args(work, plan, a.scene, a.sums);
   const int threads = a.sweeps * COLUMNS * G;
   size_t shared = a.sweeps * VerticalShape<G, K, NARROW, Census>::BYTES;
   a.blocks = rv_div_up(a.scene.width, COLUMNS);
