@@ -6,8 +6,9 @@
  * A kernel launched with `RvLaunch.early` may do what needs no result of the preceding kernel, then
  * calls rv_launch_wait(), which returns when that kernel has ended and its memory is visible. Every
  * kernel of such a chain calls rv_launch_wait() before rv_launch_next(): what lies two kernels back
- * has then ended too. GPUs before compute capability 9.0 know neither: there both do nothing, and
- * the host omits `early`. */
+ * has then ended too. Blocks that learn otherwise that what they need is there
+ * (sgm_cuda_finished.cuh) may omit it, as long as one block of the kernel calls it. GPUs before
+ * compute capability 9.0 know neither: there both do nothing, and the host omits `early`. */
 #ifndef RV_LAUNCH_CUH
 #define RV_LAUNCH_CUH
 

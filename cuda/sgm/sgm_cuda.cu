@@ -36,17 +36,24 @@ static size_t edges_of(const RvSgmConfig *config) {
   return 2 * (size_t)rv_div_up(config->width, SGM_TILE_X) * rv_div_up(config->height, SGM_TILE_Y);
 }
 
+/* Of those of the blocks that look for the sky. */
+static size_t sky_edges_of(const RvSgmConfig *config) {
+  return !config->reject_sky ? 0
+                             : 2 * (size_t)rv_div_up(config->width, SGM_SKY_X) *
+                                   rv_div_up(config->height, SGM_SKY_Y);
+}
+
 /* Rows of descriptors that the limit permits. */
 static int window_rows(const RvSgmPlan *plan) {
   const RvSgmConfig *config = &plan->config;
   const int64_t width = rv_max(config->width, LIMITED_WIDTH);
   const int64_t height = rv_max(config->height, LIMITED_HEIGHT);
   const int64_t pitch = width + 2 * SGM_PAD, word = sizeof(uint32_t);
-  const int64_t spare = width * height * (config->disparities / 5 + 16) -
-                        width * (int64_t)states_of(config) - 2 * height * word -
-                        (has_p2(config) ? pitch * (height + 1) * word : 0) -
-                        (int64_t)(notes_of(plan) * sizeof(uint16_t)) -
-                        (int64_t)edges_of(config) * word - 16 * RV_ARENA_GUARD;
+  const int64_t spare =
+      width * height * (config->disparities / 5 + 16) - width * (int64_t)states_of(config) -
+      2 * height * word - (has_p2(config) ? pitch * (height + 1) * word : 0) -
+      (int64_t)(notes_of(plan) * sizeof(uint16_t)) -
+      (int64_t)(edges_of(config) + sky_edges_of(config)) * word - 16 * RV_ARENA_GUARD;
   const int64_t rows = spare / (2 * pitch * (int64_t)plan->descriptor_bytes);
   return rows < config->height ? (int)rows : config->height;
 }
@@ -120,25 +127,54 @@ static void layout(void *memory, const void *constants, RvArena *arena) {
     work->p2 = (uint32_t *)rv_arena_take(arena, sizeof(uint32_t) * (config->height + 1) *
                                                     sgm_cuda_pitch(config->width));
   work->edges = (uint32_t *)rv_arena_take(arena, edges_of(config) * sizeof(uint32_t));
+  work->sky_edges = NULL;
+  if (sky_edges_of(config))
+    work->sky_edges = (uint32_t *)rv_arena_take(arena, sky_edges_of(config) * sizeof(uint32_t));
   if (!work->sums)
     return; /* counting */
   work->maps = holds_all(work, config) ? maps_on_census(work, plan) : maps_on_sums(work, config);
   /* After the maps, where these lie on S: at most 6 words per pixel in total. */
-  work->nodes = (SgmNode *)(work->sums + 2 * pixels);
-  work->pending = (uint2 *)(work->nodes + pixels);
   work->refine = work->sums + 6 * pixels; /* of 16 or more */
+  work->regions.nodes = (SgmNode *)(work->sums + 2 * pixels);
+  work->regions.pending = (uint2 *)(work->regions.nodes + pixels);
+  work->regions.labels = work->refine, work->regions.masks = work->refine + 3 * pixels;
+  work->regions.node_pitch = work->regions.label_pitch = (uint32_t)config->width;
+  work->regions.pending_pitch = (uint32_t)rv_div_up(config->width, SGM_TILE_X);
+  work->regions.mask_pitch = (uint32_t)rv_div_up(config->width, 32);
 }
+
+SgmRegions sgm_cuda_regions(const SgmCuda *work, const RvSgmConfig *config) {
+  const size_t width = config->width, pitch = sums_of(work, config, 1);
+  SgmRegions r = work->regions;
+  if (!work->counts_maps)
+    return r;
+  r.nodes = (SgmNode *)work->sums;
+  r.pending = (uint2 *)(r.nodes + width);
+  r.labels = (uint32_t *)(r.pending + r.pending_pitch);
+  r.masks = r.labels + width; /* a row of sums has 16 words per pixel or more */
+  r.node_pitch = r.pending_pitch = (uint32_t)(pitch / 2);
+  r.label_pitch = r.mask_pitch = (uint32_t)pitch;
+  return r;
+}
+
+enum { MANY_ROWS = 4 }; /* of a multiprocessor */
 
 /* Whether rows are to start as soon as all sweeps have passed them (SgmCuda.finished). With packed
  * sums it pays where a multiprocessor has four rows or more (H200, see docs/notes/sgm-cuda.md). */
 static int counts_rows(const SgmCuda *work, const RvSgmPlan *plan, int processors) {
-  enum { ROWS = 4 };
   const RvSgmConfig *config = &plan->config;
-  if (!work->early || !holds_all(work, config) || work->finish != sgm_cuda_rows)
+  if (!work->early || !holds_all(work, config) || work->finish != sgm_cuda_rows ||
+      sums_of(work, config, config->height) > UINT32_MAX)
     return 0;
   if (config->paths == 8)
     return sgm_cuda_counts(config->disparities / 2, plan->descriptor_bytes);
-  return work->narrow_sums && rv_div_up(config->height, processors) >= ROWS;
+  return work->narrow_sums && rv_div_up(config->height, processors) >= MANY_ROWS;
+}
+
+/* Whether the filter stage is to start on rows whose maps are complete: where a multiprocessor has
+ * four rows or more. With fewer all of them end at about the same time. */
+static int counts_maps(const SgmCuda *work, const RvSgmPlan *plan, int processors) {
+  return work->needed > 0 && rv_div_up(plan->config.height, processors) >= MANY_ROWS;
 }
 
 /* Whether rows load what they need while the sweeps end. Blocks that start early go where there is
@@ -182,7 +218,8 @@ static RvStatus open(void *memory, const void *constants) {
   if (before)
     RV_CU(log, cudaMemset(work->sums - before, 0, before * sizeof *work->sums));
   RV_CU(log, cudaMemset(work->edges, 0, edges_of(&plan->config) * sizeof(uint32_t)));
-  RV_CU(log, cudaMemset(work->finished, 0, plan->config.height * sizeof(uint32_t)));
+  if (work->sky_edges)
+    RV_CU(log, cudaMemset(work->sky_edges, 0, sky_edges_of(&plan->config) * sizeof(uint32_t)));
   RV_CU(log, cudaStreamSynchronize(NULL)); /* before the stream of any run */
   work->counts = counts_rows(work, plan, limits.processors);
   sgm_cuda_vertical_open(work, plan);
@@ -191,6 +228,7 @@ static RvStatus open(void *memory, const void *constants) {
     RV_TRY(sgm_cuda_bands_open(work, plan));
     RV_TRY(sgm_cuda_diagonal_open(work, plan));
   }
+  work->counts_maps = counts_maps(work, plan, limits.processors);
   return spread_rows(work, plan, limits.processors, shared);
 }
 
@@ -278,11 +316,7 @@ static RvStatus match(void *memory, RvSgmJob *job) {
   RV_TRY(sgm_cuda_census(work, job, &all, 1));
   RV_TRY(sweep(work, job));
   const SgmSlice slice = slice_of(work, job, 0, config->height);
-  const RvStatus status = work->finish(work, job, &slice);
-  if (status != RV_OK && work->needed) /* else the next run would find what was counted */
-    RV_CU(&config->log,
-          cudaMemsetAsync(work->finished, 0, config->height * sizeof(uint32_t), job->stream));
-  return status;
+  return work->finish(work, job, &slice);
 }
 
 static RvStatus filter(void *work, RvSgmJob *job) {

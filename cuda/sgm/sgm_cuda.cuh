@@ -34,6 +34,7 @@ enum SgmLimited64 : uint64_t {};
 
 typedef unsigned long long SgmNode;
 enum { SGM_TILE_X = 64, SGM_TILE_Y = 16 }; /* columns and rows of a tile of the filter stage */
+enum { SGM_SKY_X = 128, SGM_SKY_Y = 32 };  /* of a block that looks for the sky */
 /* Columns left of the image in a row of descriptors; they contain that of column 0. Rows start and
  * end at multiples of these, so at multiples of 16 bytes. */
 enum { SGM_PAD = 4 };
@@ -74,6 +75,17 @@ struct SgmSlice {
   SgmMaps maps;
 };
 
+/* Regions of the filter stage and of the sky. Nodes and labels are numbered as they lie in memory:
+ * a row `pitch` after the other. */
+struct SgmRegions {
+  SgmNode *nodes; /* speckle: [y][x], forest of regions (sgm_cuda_regions.cuh) */
+  uint2 *pending; /* speckle: [y][tile], 64 pixels whose region size is not known yet: those in even
+                     * columns, in odd columns */
+  uint32_t *labels; /* sky: [y][x], see sgm_cuda_sky.cu */
+  uint32_t *masks;  /* sky: [y][word of 32 columns], candidates */
+  uint32_t node_pitch, pending_pitch, label_pitch, mask_pitch; /* elements */
+};
+
 struct SgmCuda;
 
 /* The horizontal directions, winners and left-right check of a slice. */
@@ -84,11 +96,10 @@ struct SgmCuda {
   void *census[2]; /* left, right: u32 or u64 descriptors, [window][x], rows: see SGM_PAD */
   int window;      /* rows there: all of the image, or some at a time */
   SgmMaps maps;
-  SgmNode *nodes;   /* speckle: forest of regions, dense (sgm_cuda_regions.cuh) */
-  uint2 *pending;   /* speckle: [y][tile], 64 pixels whose region size is not known yet */
-  uint32_t *edges;  /* speckle: [tile][below, right], see sgm_meet of sgm_cuda_regions.cuh */
-  uint32_t *refine; /* refine stage: memory of sgm_cuda_refine.cu, 4 words per pixel */
-  uint32_t *totals; /* sky: sums of the gray levels of the left view's rows; NULL: not needed */
+  SgmRegions regions; /* where rows do not count (sgm_cuda_regions) */
+  uint32_t *edges;    /* speckle: [tile][below, right], see sgm_edge of sgm_cuda_regions.cuh */
+  uint32_t *refine;   /* refine stage: memory of sgm_cuda_refine.cu, 4 words per pixel */
+  uint32_t *totals;   /* sky: sums of the gray levels of the left view's rows; NULL: not needed */
 
   /* Sweeps: states of the paths at the boundaries of bands, and shape of a block. */
   uint32_t *vertical_states;    /* [sweep][x][words] */
@@ -100,12 +111,15 @@ struct SgmCuda {
   int early;         /* 1: kernels may start before the preceding one ends */
   int early_rows;    /* 1: so may sgm_cuda_rows */
   /* [y]: how many of the blocks and walks that sgm_cuda_rows needs have finished the row, so that
-   * it need not wait for the end of the sweeps; 0 between runs. */
+   * it need not wait for the end of the sweeps; then whether its maps are complete, so that the
+   * filter stage need not wait for the last rows. sgm_cuda_census starts at 0. */
   uint32_t *finished;
-  int counts;      /* 1: sweeps that can are to count them */
-  uint32_t needed; /* how many there are; 0: they do not count */
-  int rows_shared; /* bytes of shared memory of one of its blocks */
-  int narrow_sums; /* 1: packed partial sums, see sgm_cuda_narrow_sums */
+  int counts;          /* 1: sweeps that can are to count them */
+  uint32_t needed;     /* how many there are; 0: they do not count */
+  int counts_maps;     /* 1: rows say when their maps are complete */
+  uint32_t *sky_edges; /* sky: [block][below, right], likewise */
+  int rows_shared;     /* bytes of shared memory of one of its blocks */
+  int narrow_sums;     /* 1: packed partial sums, see sgm_cuda_narrow_sums */
   /* 1: the kernel of the sweeps also walks from both ends of the rows to their middles, while it
    * waits for other things: sgm_cuda_vertical stores these paths as sgm_cuda_rows would,
    * sgm_cuda_diagonal (`walkers` warps per block) saves states of them. */
@@ -180,6 +194,14 @@ static inline int sgm_cuda_takes_notes(const RvSgmPlan *plan) {
     }                                                                                              \
   } while (0)
 
+/* Whether the pending pixels of the speckle filter are left to the first kernel of the sky. */
+static inline int sgm_cuda_sky_removes(const RvSgmConfig *config) {
+  return config->reject_sky && config->speckle_size > 1;
+}
+
+/* Memory for regions: where rows count, in the rows of sums that are finished. */
+SgmRegions sgm_cuda_regions(const SgmCuda *work, const RvSgmConfig *config);
+
 SgmScene sgm_cuda_scene(const SgmCuda *work, const RvSgmJob *job);
 
 /* Descriptors of one or two ranges of rows of both views. */
@@ -227,6 +249,8 @@ RvStatus sgm_cuda_large_regions(const SgmCuda *work, const RvSgmJob *job,
                                 int size);
 
 /* --- Refine stage ---------------------------------------------------------------------------- */
+
+RvStatus sgm_cuda_sky(const SgmCuda *work, const RvSgmJob *job);
 
 RvStatus sgm_cuda_refine(const SgmCuda *work, const RvSgmJob *job);
 

@@ -18,9 +18,10 @@ struct CensusArgs {
   void *census_left, *census_right;
   SgmRows piece[2];
   int width, height, pitch;
-  uint4 *p2;        /* see SgmCuda, in fours of columns; NULL: not needed */
-  uint32_t *totals; /* likewise; grid layers beyond those of the pieces compute it */
-  int layers;       /* of the pieces */
+  uint4 *p2;          /* see SgmCuda, in fours of columns; NULL: not needed */
+  uint32_t *totals;   /* likewise; grid layers beyond those of the pieces compute it */
+  uint32_t *finished; /* SgmCuda.finished, set to 0; NULL: no row counts */
+  int layers;         /* of the pieces */
   int p2_most, p2_min, p2_gradient;
 };
 
@@ -208,6 +209,9 @@ template <RvSgmCost COST, bool MORE>
 __global__ void __launch_bounds__(32 * WARPS) census_kernel(const __grid_constant__ CensusArgs a) {
   rv_launch_wait();
   rv_launch_next();
+  if (a.finished && blockIdx.x + blockIdx.y + blockIdx.z == 0)
+    for (int y = (int)(threadIdx.y * 32 + threadIdx.x); y < a.height; y += 32 * WARPS)
+      a.finished[y] = 0;
   typedef typename Descriptor<COST>::Type Census;
   const SgmRaster<const uint8_t> view = blockIdx.z % 2 ? a.right : a.left;
   Census *const out = (Census *)(blockIdx.z % 2 ? a.census_right : a.census_left);
@@ -276,6 +280,7 @@ RvStatus sgm_cuda_census(const SgmCuda *work, const RvSgmJob *job, const SgmRows
   a.right = {(const uint8_t *)job->right.data, job->right.stride};
   a.census_left = work->census[0], a.census_right = work->census[1];
   a.width = config->width, a.height = config->height, a.pitch = sgm_cuda_pitch(a.width);
+  a.finished = work->needed || work->counts_maps ? work->finished : NULL;
   a.p2 = (uint4 *)work->p2, a.totals = work->totals, a.layers = 2 * count;
   a.p2_most = config->p2, a.p2_min = config->p2_min, a.p2_gradient = config->p2_gradient;
   int rows = 0;

@@ -3,10 +3,12 @@
  * median, regions of the speckle filter in shared memory, output. Regions that touch the boundary
  * of the tile and are not large enough within it are written and marked as pending. Of two
  * neighboring tiles the one that is finished last merges the regions across their boundary; a second
- * kernel invalidates those that are too small. */
+ * kernel invalidates those that are too small, or the first one of the sky (sgm_cuda_sky_removes).
+ * Where rows say when their maps are complete, a tile starts as soon as its rows are. */
 #include <string.h>
 
 #include "rv_launch.cuh"
+#include "sgm/sgm_cuda_finished.cuh"
 #include "sgm/sgm_cuda_median.cuh"
 #include "sgm/sgm_cuda_path.cuh"
 #include "sgm/sgm_cuda_regions.cuh"
@@ -18,26 +20,30 @@ enum { TILE_X = SGM_TILE_X, TILE_Y = SGM_TILE_Y, TILE = TILE_X * TILE_Y };
 enum { ROWS = 2, WARPS = TILE_Y / ROWS, THREADS = 32 * WARPS };
 
 struct FilterArgs {
+  SgmFinished rows;
   SgmRaster<uint16_t> in, out;
   SgmRaster<uint8_t> raw_confidence, confidence; /* confidence.data is NULL when not asked for */
   SgmNode *nodes;
-  uint2 *pending;  /* [y][tile]: pixels in even columns, in odd columns */
-  uint32_t *edges; /* see sgm_cuda_regions.cuh */
+  uint2 *pending;
+  uint32_t pitch, pending_pitch; /* of these, see SgmRegions */
+  uint32_t *edges;               /* see sgm_cuda_regions.cuh */
   int width, height, speckle_size, speckle_range;
+  int is_left;                /* 1: pending pixels are left to the sky */
   uint8_t confidence_of[256]; /* by rv_sgm_margin () */
 };
 
-/* Position of a lane: its columns x and x + 1, and the first of its warp's rows. */
+/* Position of a lane: the row of tiles, its columns x and x + 1, and the first of its warp's rows. */
 struct Place {
-  int lane, warp, x, y;
+  int tile_y, lane, warp, x, y;
 };
 
-__device__ __forceinline__ Place my_place() {
+__device__ __forceinline__ Place my_place(const FilterArgs &a) {
   Place p;
+  p.tile_y = a.rows.shown ? a.rows.nth((int)blockIdx.y, (int)gridDim.y) : (int)blockIdx.y;
   p.lane = (int)threadIdx.x % 32;
   p.warp = __shfl_sync(SGM_WARP, (int)threadIdx.x / 32, 0); /* uniform for the compiler */
   p.x = (int)blockIdx.x * TILE_X + 2 * p.lane;
-  p.y = (int)blockIdx.y * TILE_Y + p.warp * ROWS;
+  p.y = p.tile_y * TILE_Y + p.warp * ROWS;
   return p;
 }
 
@@ -233,17 +239,17 @@ enum RegionState { REGION_KEPT, REGION_REMOVED, REGION_UNDECIDED };
 /* State of a pixel with head `head`, `own` its position in the tile; writes its node where other
  * kernels may read it. */
 __device__ __forceinline__ RegionState classify_pixel(const FilterArgs &a, const Forest &f,
-                                                      bool valid, bool boundary, uint32_t head,
-                                                      uint32_t own, int x, int y) {
+                                                      int tile_y, bool valid, bool boundary,
+                                                      uint32_t head, uint32_t own, int x, int y) {
   if (x >= a.width || y >= a.height || !(valid || boundary))
     return REGION_KEPT;
   const uint32_t root = valid ? f.root[head] : 0, count = valid ? f.count[root] : 0;
   const int size = (int)(count & 0xffff);
   const bool enough = !valid || size >= a.speckle_size, pends = !enough && count >> 16;
   if (pends || boundary) {
-    const uint32_t tile = blockIdx.y * TILE_Y * (uint32_t)a.width + blockIdx.x * TILE_X;
-    const uint32_t number = tile + root / TILE_X * (uint32_t)a.width + root % TILE_X + 1;
-    a.nodes[(size_t)y * a.width + x] =
+    const uint32_t row = (uint32_t)tile_y * TILE_Y + root / TILE_X;
+    const uint32_t number = row * a.pitch + blockIdx.x * TILE_X + root % TILE_X + 1;
+    a.nodes[(size_t)y * a.pitch + x] =
         pends ? sgm_node(number, root == own ? (uint32_t)size : 0) : sgm_node(0, 0);
   }
   return enough ? REGION_KEPT : pends ? REGION_UNDECIDED : REGION_REMOVED;
@@ -254,14 +260,15 @@ __device__ __forceinline__ uint32_t classify_row(const FilterArgs &a, const Fore
                                                  uint32_t base) {
   const bool touches = row_touches(a, y);
   const uint32_t own = base + 2 * p.lane;
-  const RegionState even = classify_pixel(a, f, row.value & 0xffff, touches || even_touches(p),
-                                          base + row.even, own, p.x, y);
-  const RegionState odd = classify_pixel(a, f, row.value >> 16, touches || odd_touches(a, p),
-                                         base + row.odd, own + 1, p.x + 1, y);
+  const RegionState even = classify_pixel(a, f, p.tile_y, row.value & 0xffff,
+                                          touches || even_touches(p), base + row.even, own, p.x, y);
+  const RegionState odd =
+      classify_pixel(a, f, p.tile_y, row.value >> 16, touches || odd_touches(a, p), base + row.odd,
+                     own + 1, p.x + 1, y);
   const uint2 pending = make_uint2(__ballot_sync(SGM_WARP, even == REGION_UNDECIDED),
                                    __ballot_sync(SGM_WARP, odd == REGION_UNDECIDED));
   if (p.lane == 0 && y < a.height)
-    a.pending[(size_t)y * gridDim.x + blockIdx.x] = pending;
+    a.pending[(size_t)y * a.pending_pitch + blockIdx.x] = pending;
   return row.value & (even == REGION_REMOVED ? 0xffff0000u : ~0u) &
          (odd == REGION_REMOVED ? 0x0000ffffu : ~0u);
 }
@@ -348,8 +355,8 @@ __device__ __forceinline__ void merge_across(const FilterArgs &a, int x, int y, 
   if (inside) {
     here = *(const volatile uint16_t *)&a.out.row(y)[x];
     there = *(const volatile uint16_t *)&a.out.row(uy)[ux];
-    node = *(const volatile SgmNode *)&a.nodes[(size_t)y * a.width + x];
-    other = *(const volatile SgmNode *)&a.nodes[(size_t)uy * a.width + ux];
+    node = *(const volatile SgmNode *)&a.nodes[(size_t)y * a.pitch + x];
+    other = *(const volatile SgmNode *)&a.nodes[(size_t)uy * a.pitch + ux];
   }
   const uint32_t here_before = __shfl_up_sync(SGM_WARP, here, 1);
   const uint32_t there_before = __shfl_up_sync(SGM_WARP, there, 1);
@@ -363,8 +370,8 @@ __device__ __forceinline__ void merge_across(const FilterArgs &a, int x, int y, 
 /* Merges regions across the tile's boundaries where the neighbor is finished, too. Two warps take a
  * level boundary, one an upright one. */
 __device__ __forceinline__ void merge_tiles(const FilterArgs &a, Forest &f, const Place &p) {
-  sgm_meet(a.edges, &f.second);
-  const int x0 = (int)blockIdx.x * TILE_X, y0 = (int)blockIdx.y * TILE_Y;
+  sgm_meet(a.edges, p.tile_y, &f.second);
+  const int x0 = (int)blockIdx.x * TILE_X, y0 = p.tile_y * TILE_Y;
   const SgmEdge edge = p.warp < 2   ? SGM_EDGE_ABOVE
                        : p.warp < 4 ? SGM_EDGE_BELOW
                                     : (SgmEdge)(p.warp - 4 + SGM_EDGE_LEFT);
@@ -382,9 +389,10 @@ __device__ __forceinline__ void merge_tiles(const FilterArgs &a, Forest &f, cons
 /* R: radius of the median, 0 = off. */
 template <int R, bool SPECKLE>
 __global__ void __launch_bounds__(THREADS) tile_kernel(const __grid_constant__ FilterArgs a) {
-  rv_launch_wait();
+  const Place p = my_place(a);
+  const int first = p.tile_y * TILE_Y;
+  a.rows.wait_for_maps(rv_max(first - R, 0), rv_min(first + TILE_Y + R, a.height) - 1);
   rv_launch_next();
-  const Place p = my_place();
   uint32_t value[ROWS];
   filter<R>(a, p, value);
   if (!SPECKLE) {
@@ -405,9 +413,9 @@ __global__ void __launch_bounds__(THREADS) pending_kernel(const FilterArgs a) {
   const int y = (int)(blockIdx.y * WARPS + threadIdx.x / 32);
   if (y >= a.height)
     return;
-  const uint2 pending = a.pending[(size_t)y * gridDim.x + blockIdx.x];
+  const uint2 pending = a.pending[(size_t)y * a.pending_pitch + blockIdx.x];
   const int x0 = (int)blockIdx.x * TILE_X + 2 * lane;
-  const size_t pixel[2] = {(size_t)y * a.width + x0, (size_t)y * a.width + x0 + 1};
+  const size_t pixel[2] = {(size_t)y * a.pitch + x0, (size_t)y * a.pitch + x0 + 1};
   bool small[2] = {bit(pending.x, lane), bit(pending.y, lane)};
   sgm_find_small(a.nodes, pixel, (uint32_t)a.speckle_size, small);
 #pragma unroll
@@ -434,21 +442,23 @@ void (*tile_kernel_of(int median, int speckle_size))(FilterArgs) {
 
 /* A region of one pixel is never removed with speckle_size 0 or 1. early: the first kernel may start
  * before the preceding one ends. */
-RvStatus run_filter(const SgmCuda *work, const RvSgmJob *job, FilterArgs a, int median,
-                    bool early) {
+RvStatus run_filter(const SgmCuda *work, const RvSgmJob *job, const SgmRegions &regions,
+                    FilterArgs a, int median, bool early) {
   const RvSgmConfig *config = &job->plan->config;
   const RvLog *log = &config->log;
-  a.nodes = work->nodes, a.pending = work->pending, a.edges = work->edges;
+  a.edges = work->edges;
   a.width = config->width, a.height = config->height, a.speckle_range = config->speckle_range;
+  a.nodes = regions.nodes, a.pitch = regions.node_pitch;
+  a.pending = regions.pending, a.pending_pitch = regions.pending_pitch;
   const dim3 tiles(rv_div_up(a.width, TILE_X), rv_div_up(a.height, TILE_Y));
   const dim3 rows(tiles.x, rv_div_up(a.height, WARPS));
   RvLaunch launch(tiles, THREADS, 0, job->stream);
-  if (early)
+  if (early) {
     launch.early();
-  if (work->needed && config->paths == 8)
-    launch.prefer_shared(); /* as the kernels before */
+    launch.prefer_shared(); /* as the kernels before, and so that the one after has room beside */
+  }
   RV_TRY(launch.run(log, tile_kernel_of(median, a.speckle_size), a));
-  if (a.speckle_size <= 1 || tiles.x * tiles.y == 1)
+  if (a.speckle_size <= 1 || tiles.x * tiles.y == 1 || a.is_left)
     return RV_OK;
   return rv_launch(log, pending_kernel, rows, THREADS, 0, job->stream, work->early, a);
 }
@@ -463,7 +473,9 @@ RvStatus sgm_cuda_filter(const SgmCuda *work, const RvSgmJob *job) {
   a.confidence = {(uint8_t *)job->confidence.data, job->confidence.stride};
   a.speckle_size = config->speckle_size;
   memcpy(a.confidence_of, job->plan->confidence_of, sizeof a.confidence_of);
-  return run_filter(work, job, a, config->median, work->early);
+  a.rows = sgm_finished(work, config->height);
+  a.is_left = sgm_cuda_sky_removes(config);
+  return run_filter(work, job, sgm_cuda_regions(work, config), a, config->median, work->early);
 }
 
 RvStatus sgm_cuda_large_regions(const SgmCuda *work, const RvSgmJob *job,
@@ -471,5 +483,5 @@ RvStatus sgm_cuda_large_regions(const SgmCuda *work, const RvSgmJob *job,
                                 int size) {
   FilterArgs a = {};
   a.in = in, a.out = out, a.speckle_size = size;
-  return run_filter(work, job, a, 0, false);
+  return run_filter(work, job, work->regions, a, 0, false);
 }

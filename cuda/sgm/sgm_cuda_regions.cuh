@@ -18,30 +18,53 @@
 /* Boundaries of a block of a grid in two dimensions. */
 enum SgmEdge { SGM_EDGE_ABOVE, SGM_EDGE_BELOW, SGM_EDGE_LEFT, SGM_EDGE_RIGHT };
 
-/* All threads of a block, once what they wrote is complete: bits of the boundaries beyond which the
- * neighbor has been here before, whose results are then visible. The other boundaries are left to
- * the neighbors. edges: [block][below, right], a number that both neighbors increase, even between
+/* The word of boundary e of the block in column blockIdx.x and row y of a grid, or NULL. edges:
+ * [row][column][below, right]. It is 0 until the first of both blocks has been there, and between
  * launches. */
-static __device__ __forceinline__ void sgm_meet(uint32_t *edges, uint32_t *second) {
+static __device__ __forceinline__ uint32_t *sgm_edge(uint32_t *edges, int y, int e) {
+  const int x = (int)blockIdx.x;
+  const bool exists = e == SGM_EDGE_ABOVE   ? y > 0
+                      : e == SGM_EDGE_BELOW ? y + 1 < (int)gridDim.y
+                      : e == SGM_EDGE_LEFT  ? x > 0
+                                            : e == SGM_EDGE_RIGHT && x + 1 < (int)gridDim.x;
+  const int of = (y - (e == SGM_EDGE_ABOVE)) * (int)gridDim.x + x - (e == SGM_EDGE_LEFT);
+  return exists ? &edges[2 * of + e / 2] : nullptr;
+}
+
+/* What the other block of a boundary left if it has been there before, else 0. This one leaves
+ * `left`: 1, or 2 if it has no regions. */
+static __device__ __forceinline__ uint32_t sgm_leave(uint32_t *edge, uint32_t left) {
+  const uint32_t before = atomicAdd(edge, left);
+  if (before)
+    *edge = 0;
+  return before;
+}
+
+/* All threads of a block, once what they wrote is complete: bits of the boundaries beyond which the
+ * neighbor has been here before and has regions, whose results are then visible. The other
+ * boundaries are left to the neighbors. */
+static __device__ __forceinline__ void sgm_meet(uint32_t *edges, int y, uint32_t *second) {
   __syncthreads();
   if (threadIdx.x < 32) {
-    const int e = (int)threadIdx.x, x = (int)blockIdx.x, y = (int)blockIdx.y;
-    const bool exists = e == SGM_EDGE_ABOVE   ? y > 0
-                        : e == SGM_EDGE_BELOW ? y + 1 < (int)gridDim.y
-                        : e == SGM_EDGE_LEFT  ? x > 0
-                                              : e == SGM_EDGE_RIGHT && x + 1 < (int)gridDim.x;
-    const int of = (y - (e == SGM_EDGE_ABOVE)) * (int)gridDim.x + x - (e == SGM_EDGE_LEFT);
+    uint32_t *const edge = sgm_edge(edges, y, (int)threadIdx.x);
     bool is_second = false;
-    if (exists) {
+    if (edge) {
       __threadfence();
-      is_second = atomicAdd(&edges[2 * of + e / 2], 1u) & 1;
+      is_second = sgm_leave(edge, 1) == 1;
       __threadfence();
     }
     const uint32_t seconds = __ballot_sync(SGM_WARP, is_second);
-    if (e == 0)
+    if (threadIdx.x == 0)
       *second = seconds;
   }
   __syncthreads();
+}
+
+/* Instead, a block without regions. */
+static __device__ __forceinline__ void sgm_pass(uint32_t *edges, int y) {
+  uint32_t *const edge = threadIdx.x < 32 ? sgm_edge(edges, y, (int)threadIdx.x) : nullptr;
+  if (edge)
+    sgm_leave(edge, 2);
 }
 
 /* Joins the regions of a and b in a forest of labels in shared memory, where none is larger than

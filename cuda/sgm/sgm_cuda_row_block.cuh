@@ -167,6 +167,11 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
     m.left[x] = (Census)k;
   }
 
+  /* Whether the filter stage starts with the last rows: it waits for those it needs. */
+  __device__ __forceinline__ bool has_next() const {
+    return COUNTS && a.shown;
+  }
+
   /* Writes right disparities, RV_SGM_NO_MATCH where nothing was offered; left-right check. */
   __device__ void end() const {
     const SgmScene &s = a.scene;
@@ -175,6 +180,8 @@ template <int K, bool FULL, bool NARROW, typename Census> struct RowBlock {
 #pragma unroll 4
     for (int x = (int)threadIdx.x; x < s.width; x += BLOCK)
       end_pixel(x, (int)m.left[shift + x], keys);
+    if constexpr (COUNTS)
+      a.finish_maps(y);
   }
   __device__ __forceinline__ void end_pixel(int x, int k, const uint32_t *keys) const {
     const SgmScene &s = a.scene;

@@ -93,6 +93,8 @@ static __global__ void __launch_bounds__(RowRoles<NARROW>::BLOCK, row_blocks<K, 
   else
     row_start(row, pair, role, path);
   __syncthreads();
+  if (row.has_next())
+    rv_launch_next();
   if (role == Roles::WINNER)
     RowWinner<K, FULL, NARROW, Census, Probe>{row, probe}.select_winner(pair);
   else if (pair == 0)
@@ -100,7 +102,8 @@ static __global__ void __launch_bounds__(RowRoles<NARROW>::BLOCK, row_blocks<K, 
   else
     row_second_half<K, FULL, NARROW, Census, -1>(row, role, path);
   __syncthreads();
-  rv_launch_next(); /* near the end of the last rows, when the GPU is nearly empty */
+  if (!row.has_next())
+    rv_launch_next(); /* near the end of the last rows, when the GPU is nearly empty */
   row.end();
 }
 

@@ -7,7 +7,7 @@
 #include "rv_launch.cuh"
 #include "sgm/sgm_cuda.cuh"
 #include "sgm/sgm_cuda_cost.cuh"
-#include "sgm/sgm_cuda_signal.cuh"
+#include "sgm/sgm_cuda_finished.cuh"
 
 enum { GROUP = 32, SEGMENT = 16, COST_SLOTS = 2, PAD = 8 };
 static_assert((int)SGM_BEFORE >= (int)SEGMENT - 1,
@@ -29,9 +29,7 @@ template <bool NARROW> struct RowRoles {
  * turns after which every lane has a pixel to write. */
 enum { WINNER_LANES = 8, WINNER_PIXELS = 32 / WINNER_LANES, GROUPS = SEGMENT / WINNER_PIXELS };
 enum { TOGETHER = WINNER_LANES / GROUPS };
-/* Rows at the end of a sweep that do not count. */
-enum { FINISH_TAIL = 42 };
-struct RowArgs {
+struct RowArgs : SgmFinished {
   SgmScene scene;
   const void *sums; /* of all other directions, packed or not */
   /* Packed sums only: [y][x][words], excess of L over the cost of the path that comes from the
@@ -44,50 +42,14 @@ struct RowArgs {
   int narrow_notes; /* states L + 1 fit 8 bits */
   int uniqueness, subpixel, equiangular, confidence, margin_scale;
   int max_lr_diff; /* -1: no left-right check */
-  /* Rows whose sweeps count (SgmCuda.finished, needed): FINISH_TAIL to `counted` - 1; the others
-   * are among the last ones of a sweep, and wait for its end. NULL: none counts. */
-  uint32_t *finished;
-  uint32_t needed;
-  int counted;
-  int upward; /* 1: rows are finished from the lowest to the uppermost one, else from the middle */
 
-  __device__ __forceinline__ bool counts(int y) const {
-    return finished && y >= FINISH_TAIL && y < counted;
-  }
   /* The n-th row from both ends inward: where sweeps end, their last sums are in the cache. */
   static __device__ __forceinline__ int inward(int n, int height) {
     return n % 2 ? height - 1 - n / 2 : n / 2;
   }
   /* The n-th row to be finished, where rows count. */
   __device__ __forceinline__ int row_at(int n) const {
-    const int h = scene.height, split = (h + 1) / 2;
-    if (!finished)
-      return inward(n, h);
-    if (upward)
-      return h - 1 - n;
-    return n % 2 ? split + n / 2 : split - 1 - n / 2;
-  }
-  /* One that it needs has finished the row: all that this thread knows of is stored. */
-  __device__ __forceinline__ void finish(int y) const {
-    __threadfence();
-    atomicAdd(finished + y, 1u);
-  }
-  /* Waits until the sums of a row, and its saved states, are there. All threads of the block. The
-   * blocks of the last rows wait for the preceding kernel, so that it has ended when this one has,
-   * as rv_launch.cuh promises. */
-  __device__ __forceinline__ void wait_for(int y) const {
-    if (!counts(y)) {
-      rv_launch_wait();
-      return;
-    }
-    if (threadIdx.x == 0) {
-      uint32_t seen[1];
-      for (load_relaxed(finished + y, seen); seen[0] < needed; load_relaxed(finished + y, seen))
-        __nanosleep(200);
-      __threadfence();
-      finished[y] = 0; /* for the next run */
-    }
-    __syncthreads();
+    return finished ? nth(n, scene.height) : inward(n, scene.height);
   }
 };
 
@@ -96,12 +58,10 @@ static inline RowArgs row_args(const SgmCuda *work, const RvSgmPlan *plan, const
                                uint32_t *sums) {
   const RvSgmConfig *config = &plan->config;
   RowArgs a = {};
+  (SgmFinished &)a = sgm_finished(work, scene.height);
   a.scene = scene, a.sums = sums;
   a.paths = (uint16_t *)(sums + (size_t)config->height * config->width * scene.words / 2);
   a.both = config->paths > 2;
-  a.finished = work->needed ? work->finished : NULL, a.needed = work->needed;
-  a.upward = work->one_sweep;
-  a.counted = scene.height - (a.upward ? 0 : FINISH_TAIL);
   return a;
 }
 

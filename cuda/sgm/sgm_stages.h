@@ -41,7 +41,8 @@ typedef struct RvSgmJob {
  * steps inside a stage.
  *   match   census, cost, paths, winner, uniqueness, left-right check, subpixel, confidence: the
  *           maps of both views
- *   filter  median and speckle filter of the disparity map, and output to the planes of the job
+ *   filter  median and speckle filter of the disparity map, and output to the planes of the job;
+ *           with reject_sky a speckle may be left to the next stage
  *   refine  sky and fill, in the planes of the job */
 RV_STAGES(RvSgm, sgm, RvSgmJob, *match, *filter, *refine);
 

@@ -142,24 +142,16 @@ static int new_planes(Planes *p, const RvSgmConfig *c, RvEngine engine, const ui
                       c->height, NULL) == RV_OK;
 }
 
-/* The filter stage with another config; the disparities it writes. */
+/* The filter stage with another config; the disparities it writes. It leaves none to the sky. */
 static int filter(const RvSgm *sgm, RvSgmJob job, int median, int speckle_size, uint16_t *out) {
   const RvSgmStages *stages = (const RvSgmStages *)sgm->object.base;
   const RvSgmConfig *c = &sgm->plan.config;
   RvSgmPlan plan = sgm->plan;
   plan.config.median = median;
   plan.config.speckle_size = speckle_size;
+  plan.config.reject_sky = 0;
   job.plan = &plan;
   return stages->filter(sgm->object.work, &job) == RV_OK &&
-         rv_copy_rows(out, c->width * 2, RV_CPU, job.disparity.data, job.disparity.stride,
-                      sgm->object.engine, 2 * (size_t)c->width, c->height, NULL) == RV_OK;
-}
-
-/* The refine stage after the filter stage. */
-static int refine(const RvSgm *sgm, RvSgmJob job, uint16_t *out) {
-  const RvSgmStages *stages = (const RvSgmStages *)sgm->object.base;
-  const RvSgmConfig *c = &sgm->plan.config;
-  return stages->refine(sgm->object.work, &job) == RV_OK &&
          rv_copy_rows(out, c->width * 2, RV_CPU, job.disparity.data, job.disparity.stride,
                       sgm->object.engine, 2 * (size_t)c->width, c->height, NULL) == RV_OK;
 }
@@ -172,8 +164,19 @@ static int match(const RvSgm *sgm, RvSgmJob job, int max_lr_diff) {
   return stages->match(sgm->object.work, &job) == RV_OK;
 }
 
+/* All stages; the disparities. */
+static int run_all(const RvSgm *sgm, RvSgmJob job, uint16_t *out) {
+  const RvSgmStages *stages = (const RvSgmStages *)sgm->object.base;
+  const RvSgmConfig *c = &sgm->plan.config;
+  return stages->match(sgm->object.work, &job) == RV_OK &&
+         stages->filter(sgm->object.work, &job) == RV_OK &&
+         stages->refine(sgm->object.work, &job) == RV_OK &&
+         rv_copy_rows(out, c->width * 2, RV_CPU, job.disparity.data, job.disparity.stride,
+                      sgm->object.engine, 2 * (size_t)c->width, c->height, NULL) == RV_OK;
+}
+
 /* S and descriptors; then match without the left-right check, and with it; then the filter stage
- * with one step alone, and with both. A stage may change the map that it reads. */
+ * with one step alone, and with both, then all. A stage may change the map that it reads. */
 static int read_stages(RvSgm *sgm, const Planes *p, RvSgmResults *out) {
   const RvSgmConfig *c = &sgm->plan.config;
   RvSgmJob job = {&sgm->plan, p->left, p->right, p->disparity, {0}, NULL};
@@ -188,7 +191,7 @@ static int read_stages(RvSgm *sgm, const Planes *p, RvSgmResults *out) {
          filter(sgm, job, c->median, 0, out->filtered) &&
          filter(sgm, job, 0, c->speckle_size, out->cleaned) && match(sgm, job, c->max_lr_diff) &&
          filter(sgm, job, c->median, c->speckle_size, out->smooth) &&
-         refine(sgm, job, out->disparity) &&
+         run_all(sgm, job, out->disparity) &&
          (!c->confidence ||
           rv_copy_rows(out->confidence, c->width, RV_CPU, p->confidence.data, p->confidence.stride,
                        sgm->object.engine, (size_t)c->width, c->height, NULL) == RV_OK);
