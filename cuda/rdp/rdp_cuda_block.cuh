@@ -11,7 +11,7 @@ constexpr int WARPS = RDP_THREADS / 32;
 constexpr int COLUMNS_MAX = 16;
 constexpr unsigned ALL = 0xffffffffu;
 #ifndef RDP_BACKOFF_NS
-#  define RDP_BACKOFF_NS 20
+#  define RDP_BACKOFF_NS 60
 #endif
 
 /* Segments of more than shape.small_rows rows are searched by one warp each. A warp gathers the
@@ -20,6 +20,9 @@ constexpr int SMALL_ROWS = 8, SMALL_ROWS_MAX = 15; /* as a rule, and where memor
 /* Warps that split the short segments left at the end: few of them, so that these rarely wait for
  * each other, but not so few that the lanes of one do. */
 constexpr int SHORT_WARPS = 16;
+/* Where there are few, each has as many lanes as it may have inner rows: its levels are waited for
+ * then, not the work of its lanes. With more of them that is slower. */
+constexpr int FEW_LANES = 8, FEW_SHORT = 256;
 /* Columns of more rows than that have work for all warps: segments of up to 12 rows are gathered,
  * and no time while loading is left to write the mask in. */
 constexpr int LONG_COLUMN = 3072, LONG_COLUMN_SMALL_ROWS = 12;
@@ -116,6 +119,17 @@ static __device__ __forceinline__ unsigned search_short(const uint16_t *d, int l
   return best;
 }
 
+/* The cuts of a short segment, counted from its first row, and the depth of its deepest parts. */
+static __device__ __forceinline__ void mark_short(const Block &b, const RdpArgs &a, int column,
+                                                  int begin, uint32_t cuts, int deepest) {
+  const int bit = begin & 31;
+  uint32_t *cut = b.cut + column * a.shape.word_pitch + (begin >> 5);
+  atomicOr(cut, cuts << bit);
+  if (cuts >> (31 - bit) > 1)
+    atomicOr(cut + 1, cuts >> (31 - bit) >> 1);
+  atomicMax(&b.s->levels[column], deepest);
+}
+
 /* A short segment of each lane, or 0, and everything they are cut into, by a warp in step: each
  * lane takes one segment at a time. Rows count from the item's first; what a lane still has to look
  * at lies between neighboring bits of `ends` from the first of `open` on, and its depth below the
@@ -148,15 +162,8 @@ static __device__ __forceinline__ void split_short(const Block &b, const RdpArgs
     }
     __syncwarp();
   }
-  if (deepest > top) {
-    const int bit = begin & 31;
-    const uint32_t cuts = ends & ((1u << rows) - 2);
-    uint32_t *cut = b.cut + column * a.shape.word_pitch + (begin >> 5);
-    atomicOr(cut, cuts << bit);
-    if (cuts >> (31 - bit) > 1)
-      atomicOr(cut + 1, cuts >> (31 - bit) >> 1);
-    atomicMax(&b.s->levels[column], deepest);
-  }
+  if (deepest > top)
+    mark_short(b, a, column, begin, ends & ((1u << rows) - 2), deepest);
 }
 
 namespace {
@@ -177,6 +184,45 @@ static __device__ __forceinline__ void keep_short(const Block &b, const RdpArgs 
   }
 }
 
+/* Short segments, one for each FEW_LANES lanes of a warp, or 0, and everything they are cut into:
+ * all rows of all parts at once, level by level, so that a warp has as many steps as levels, not as
+ * parts. Lane i has row i + 1 of the item. */
+static __device__ __forceinline__ void split_few_short(const Block &b, const RdpArgs &a,
+                                                       Item item) {
+  const int row = (int)threadIdx.x % FEW_LANES + 1, from_lane = (int)threadIdx.x % 32 - row + 1;
+  const int begin = item & 0xffff, rows = (int)(item >> 16 & 0xffff) - begin;
+  const int column = item >> 32 & 0xff, top = (int)(item >> 40);
+  const uint16_t *values = b.values + column * a.shape.pitch + begin;
+  const int value = row < rows ? values[row] : 0;
+  uint32_t ends = 1u | 1u << rows;
+  int deepest = top;
+  for (int depth = top;; depth++) {
+    const bool is_inner = value != 0 && !(ends >> row & 1);
+    const int first = 31 - __clz((int)(ends & rv_rdp_up_to(row - 1)));
+    const int last = is_inner ? __ffs((int)(ends & rv_rdp_after(row))) - 1 : rows;
+    const int length = last - first, rise = values[last] - values[first];
+    const unsigned e = rv_rdp_deviation(rise, row - first, value - values[first], length);
+    const unsigned own = is_inner ? e << 4 | (unsigned)(15 - row) : 0; /* as in search_short */
+    unsigned most = own; /* of the rows of the part up to this one, then of all */
+#pragma unroll
+    for (int step = 1; step < FEW_LANES; step *= 2) {
+      const unsigned other = __shfl_up_sync(ALL, most, step, FEW_LANES);
+      most = row - step > first ? max(most, other) : most;
+    }
+    most = __shfl_sync(ALL, most, last - 2, FEW_LANES);
+    const bool cuts =
+        own != 0 && own == most && depth < a.limit.depth && rv_rdp_above(e, length, rise, &a.limit);
+    const unsigned all = __ballot_sync(ALL, cuts);
+    if (all == 0)
+      break;
+    const uint32_t found = all >> from_lane & ((1u << FEW_LANES) - 1);
+    ends |= found << 1;
+    deepest = found ? depth + 1 : deepest;
+  }
+  if (row == 1 && deepest > top)
+    mark_short(b, a, column, begin, ends & ((1u << rows) - 2), deepest);
+}
+
 /* Those left in all warps, spread over the block. */
 static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArgs &a,
                                                     const ShortSegments &shorts) {
@@ -188,9 +234,17 @@ static __device__ __forceinline__ void split_shorts(const Block &b, const RdpArg
   if (lane < shorts.count)
     b.s->small_items[at + lane] = shorts.item;
   __syncthreads();
-  for (int first = warp; warp < SHORT_WARPS && first < b.s->small; first += 32 * SHORT_WARPS) {
+  const int count = b.s->small;
+  if (count <= FEW_SHORT && a.shape.small_rows <= FEW_LANES) {
+    for (int first = warp * (32 / FEW_LANES); first < count; first += RDP_THREADS / FEW_LANES) {
+      const int own = first + lane / FEW_LANES;
+      split_few_short(b, a, own < count ? b.s->small_items[own] : 0);
+    }
+    return;
+  }
+  for (int first = warp; warp < SHORT_WARPS && first < count; first += 32 * SHORT_WARPS) {
     const int own = first + lane * SHORT_WARPS;
-    split_short(b, a, own < b.s->small ? b.s->small_items[own] : 0);
+    split_short(b, a, own < count ? b.s->small_items[own] : 0);
   }
 }
 
@@ -222,12 +276,15 @@ static __device__ __forceinline__ Farthest search(const uint16_t *d, int length,
   return {most, (int)rv_warp_min(best == most ? (unsigned)best_k : ALL)};
 }
 
-/* Hands a long segment on to any warp. Places are never used twice: long segments of a column share
- * no row but their ends, so there are at most (height - 1) / (small_rows + 1), and each push adds
- * one. */
+/* Hands a long segment on to any warp; by one lane. Places are never used twice: long segments of
+ * a column share no row but their ends, so there are at most (height - 1) / (small_rows + 1), and
+ * each push adds one. */
 static __device__ __forceinline__ void push(const Block &b, Item item) {
   atomicAdd(&b.s->pending, 1);
-  atomicExch(&b.queue[atomicAdd(&b.s->pushed, 1)], item);
+  /* 1: no depth reaches the top bit. Where the compiler knows what is added, it first counts the
+   * lanes that add, which the warp waits for. */
+  const int one = 1 + (int)(item >> 63);
+  atomicExch(&b.queue[atomicAdd(&b.s->pushed, one)], item);
 }
 
 /* Splits the searched long segment first..last, continues with the longer part while that is long,

@@ -103,9 +103,10 @@ static __device__ __forceinline__ int polyline(const Block &b, const RdpArgs &a,
   return row > last ? 0 : rv_rdp_between(d[first], d[last], row - first, max(last - first, 1));
 }
 
-/* The mark of row `bit` of a word in which a segment begins or ends. */
-static __device__ __forceinline__ uint8_t mark_of(uint32_t cuts, int bit) {
-  return cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END;
+/* The mark of row `bit` of a word; own: rows in which a segment begins or ends. */
+static __device__ __forceinline__ unsigned mark_of(uint32_t cuts, uint32_t own, int bit) {
+  const unsigned mark = cuts >> bit & 1 ? RV_RDP_CUT : RV_RDP_END;
+  return own >> bit & 1 ? mark : RV_RDP_NONE;
 }
 
 /* Marks of 32 rows in the mask, which load() has zeroed. */
@@ -114,66 +115,71 @@ static __device__ __forceinline__ void mark_rows(const RdpArgs &a, int x, int wo
   uint8_t *mask = (uint8_t *)a.output.mask.data + x + word * 32 * a.output.mask.stride;
   for (; marks; marks &= marks - 1) {
     const int bit = __ffs((int)marks) - 1;
-    mask[bit * a.output.mask.stride] = mark_of(cuts, bit);
+    mask[bit * a.output.mask.stride] = (uint8_t)mark_of(cuts, ALL, bit);
   }
 }
 
 /* Where the block has few segments: lists them in their order, and marks their ends in the mask of
- * short columns. A warp per column after the one that publishes, a lane per word of rows. Returns
- * whether they are few. */
+ * short columns, each with a warp per column and a lane per word of rows. The warp that publishes
+ * lists nothing, and as a rule the others do one of both. Returns whether they are few. */
 static __device__ __forceinline__ bool list_few(const Block &b, const RdpArgs &a, int x0,
                                                 int columns) {
   const int lane = threadIdx.x % 32, column = (int)threadIdx.x / 32 - 1;
   const unsigned count = lane < columns ? b.s->counts[lane] : 0;
   if (rv_warp_sum(count) > RDP_THREADS)
     return false;
-  const unsigned start = rv_warp_sum(lane < column ? count : 0);
-  const bool marks = a.output.mask.data && !a.shape.long_columns;
-  for (int word = lane; column >= 0 && column < columns && word < a.shape.words; word += 32) {
-    const int at = column * a.shape.word_pitch + word;
-    const uint32_t cuts = b.cut[at], begins = cuts | b.first[at];
-    Item *to = b.s->small_items + start + b.words[at];
-    for (uint32_t bits = begins; bits; bits &= bits - 1)
-      *to++ = item_of(word * 32 + __ffs((int)bits) - 1, 0, column, 0);
-    if (marks)
-      mark_rows(a, x0 + column, word, cuts, begins | b.last[at]);
+  if (column >= 0 && column < columns) {
+    const unsigned start = rv_warp_sum(lane < column ? count : 0);
+    for (int word = lane; word < a.shape.words; word += 32) {
+      const int at = column * a.shape.word_pitch + word;
+      Item *to = b.s->small_items + start + b.words[at];
+      for (uint32_t bits = b.cut[at] | b.first[at]; bits; bits &= bits - 1)
+        *to++ = item_of(word * 32 + __ffs((int)bits) - 1, 0, column, 0);
+    }
   }
+  const int marked = WARPS - 1 - (int)threadIdx.x / 32;
+  if (marked < columns && a.output.mask.data && !a.shape.long_columns)
+    for (int word = lane; word < a.shape.words; word += 32) {
+      const int at = marked * a.shape.word_pitch + word;
+      const uint32_t cuts = b.cut[at];
+      mark_rows(a, x0 + marked, word, cuts, cuts | b.first[at] | b.last[at]);
+    }
   return true;
 }
 
-/* The mask where there are many: a warp per word of rows, a lane per column; mark by mark where
- * these are few, else row by row, so that neighbors leave together. */
+/* The mask where there are many, and that of long columns, zeros too: a warp per word of rows,
+ * which takes several rows at once. VALUE as in load(). */
+template <typename VALUE>
 static __device__ __forceinline__ void write_mask(const Block &b, const RdpArgs &a, int x0,
                                                   int columns) {
+  constexpr int EACH = sizeof(VALUE) / sizeof(uint16_t);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
-  for (int word = warp; word < a.shape.words; word += WARPS) {
-    const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
-    const uint32_t cuts = b.cut[at];
-    const uint32_t own = lane < columns ? cuts | b.first[at] | b.last[at] : 0;
-    const bool are_few = rv_warp_sum((unsigned)__popc(own)) <= 4u * columns;
-    for (uint32_t bits = are_few ? own : ALL; bits; bits &= bits - 1) {
-      const int bit = __ffs((int)bits) - 1;
-      if (own >> bit & 1)
-        mask[(word * 32 + bit) * a.output.mask.stride] = mark_of(cuts, bit);
-    }
-  }
-}
-
-/* The mask of long columns, zeros too. */
-static __device__ __forceinline__ void write_whole_mask(const Block &b, const RdpArgs &a, int x0,
-                                                        int columns) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (lane >= columns)
+  const int begin = divide(lane, a.across_inverse), down = divide(32, a.across_inverse);
+  const int column = (lane - begin * a.across) * EACH;
+  if (begin >= down || column >= columns)
     return;
-  uint8_t *mask = (uint8_t *)a.output.mask.data + x0 + lane;
   for (int word = warp; word < a.shape.words; word += WARPS) {
-    const int at = lane * a.shape.word_pitch + word, rows = min(32, a.height - word * 32);
-    const uint32_t cuts = b.cut[at], own = cuts | b.first[at] | b.last[at];
-#pragma unroll 4
-    for (int bit = 0; bit < rows; bit++)
-      mask[(word * 32 + bit) * a.output.mask.stride] =
-          own >> bit & 1 ? mark_of(cuts, bit) : (uint8_t)RV_RDP_NONE;
+    const int rows = min(32, a.height - word * 32);
+    uint32_t cuts[EACH], own[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+      const int at = (column + k) * a.shape.word_pitch + word;
+      cuts[k] = b.cut[at];
+      own[k] = cuts[k] | b.first[at] | b.last[at];
+    }
+    uint8_t *mask =
+        (uint8_t *)a.output.mask.data + x0 + column + (word * 32 + begin) * a.output.mask.stride;
+    for (int bit = begin; bit < rows; bit += down, mask += down * a.output.mask.stride) {
+      const unsigned mark = mark_of(cuts[0], own[0], bit);
+      const unsigned right = mark_of(cuts[EACH - 1], own[EACH - 1], bit);
+      if (EACH == 2 && a.mask_pairs) {
+        *(uint16_t *)mask = (uint16_t)(mark | right << 8);
+      } else {
+        mask[0] = (uint8_t)mark;
+        if (EACH == 2)
+          mask[1] = (uint8_t)right;
+      }
+    }
   }
 }
 
@@ -222,13 +228,13 @@ static __device__ __forceinline__ void write_columns(const Block &b, const RdpAr
   }
 }
 
-/* The segment of a column that begins in a row. */
+/* The segment of a column from one row to another. */
 static __device__ __forceinline__ void write_segment(const Block &b, const RdpArgs &a, int x0,
-                                                     unsigned index, int column, int first) {
+                                                     unsigned index, int column, int first,
+                                                     int last) {
   if (index >= a.output.capacity)
     return;
   const uint16_t *d = b.values + column * a.shape.pitch;
-  const int last = find_end(b, a, column, first);
   uint32_t *out = (uint32_t *)(a.output.segments + index);
   out[0] = (uint32_t)(x0 + column) | (uint32_t)first << 16;
   out[1] = (uint32_t)last;
@@ -241,42 +247,34 @@ static __device__ __forceinline__ void write_few(const Block &b, const RdpArgs &
   if (threadIdx.x >= b.s->starts[columns])
     return;
   const Item item = b.s->small_items[threadIdx.x];
-  write_segment(b, a, x0, b.s->before + threadIdx.x, item >> 32 & 0xff, item & 0xffff);
+  const int column = item >> 32 & 0xff, first = item & 0xffff;
+  write_segment(b, a, x0, b.s->before + threadIdx.x, column, first, find_end(b, a, column, first));
 }
 
-/* The one that begins in row `bit` of a word. */
-static __device__ __forceinline__ void write_begin(const Block &b, const RdpArgs &a, int x0,
-                                                   int column, int word, int bit) {
-  const int at = column * a.shape.word_pitch + word;
-  const unsigned above = (b.cut[at] | b.first[at]) & ((1u << bit) - 1);
-  write_segment(b, a, x0, b.s->before + b.s->starts[column] + b.words[at] + __popc(above), column,
-                word * 32 + bit);
-}
-
-/* Many: a warp takes the segments that begin in one word of all columns, collected first so
- * that no lane idles, and in order so that neighbors in the list are written together. */
+/* Many: a warp takes the segments that begin in one word of all columns, one column after the
+ * other, a lane per row, so that neighbors in the list are written together. */
 static __device__ __forceinline__ void write_segments(const Block &b, const RdpArgs &a, int x0,
                                                       int columns) {
-  constexpr int ROOM = sizeof b.s->small_items / sizeof(uint16_t) / WARPS;
-  static_assert(ROOM >= 32, "the segments of a word");
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  uint16_t *begin = (uint16_t *)b.s->small_items + warp * ROOM; /* column << 5 | bit */
+  const unsigned before = b.s->before;
   for (int word = warp; word < a.shape.words; word += WARPS) {
-    const int at = min(lane, columns - 1) * a.shape.word_pitch + word;
-    const unsigned own = b.cut[at] | b.first[at];
-    int count = 0;
-    for (int column = 0; column <= columns; column++) {
-      const unsigned begins = column < columns ? __shfl_sync(ALL, own, column) : 0;
-      if (column == columns || count + __popc(begins) > ROOM) {
-        __syncwarp();
-        for (int i = lane; i < count; i += 32)
-          write_begin(b, a, x0, begin[i] >> 5, word, begin[i] & 31);
-        __syncwarp();
-        count = 0;
-      }
+    /* By a lane per column: the end of the last segment, which may lie in another word. */
+    const int own_at = lane * a.shape.word_pitch + word;
+    const uint32_t own = lane < columns ? b.cut[own_at] | b.first[own_at] : 0;
+    const int end = own ? find_end(b, a, lane, word * 32 + 31 - __clz((int)own)) : 0;
+#pragma unroll 2
+    for (int column = 0; column < columns; column++) {
+      const int at = column * a.shape.word_pitch + word, row = word * 32 + lane;
+      const uint32_t cuts = b.cut[at], begins = cuts | b.first[at], lasts = b.last[at];
+      const uint32_t ends = (cuts | lasts) & rv_rdp_after(lane);
+      int last = __shfl_sync(ALL, end, column);
+      last = ends ? word * 32 + __ffs((int)ends) - 1 : last;
+      last = lasts >> lane & 1 ? row : last;
       if (begins >> lane & 1)
-        begin[count + __popc(begins & ((1u << lane) - 1))] = (uint16_t)(column << 5 | lane);
-      count += __popc(begins);
+        write_segment(b, a, x0,
+                      before + b.s->starts[column] + b.words[at] +
+                          __popc(begins & ~rv_rdp_from(lane)),
+                      column, row, last);
     }
   }
 }

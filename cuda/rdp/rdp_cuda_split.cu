@@ -276,10 +276,12 @@ static __global__ void __launch_bounds__(RDP_THREADS) split_kernel(const RdpArgs
   if (threadIdx.x < 32)
     publish(b, a, block, columns, threadIdx.x);
   const bool are_few = list_few(b, a, x0, columns);
-  if (a.output.mask.data && a.shape.long_columns)
-    write_whole_mask(b, a, x0, columns);
-  else if (a.output.mask.data && !are_few)
-    write_mask(b, a, x0, columns);
+  if (a.output.mask.data && (a.shape.long_columns || !are_few)) {
+    if (a.pairs)
+      write_mask<uint32_t>(b, a, x0, columns);
+    else
+      write_mask<uint16_t>(b, a, x0, columns);
+  }
   write_drawn(b, a, x0, columns);
   if (a.output.offsets || a.output.segments)
     wait_for_others(b, a, block);
