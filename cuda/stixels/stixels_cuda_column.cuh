@@ -6,6 +6,10 @@
 
 #include "stixels/stixels_cuda.cuh"
 
+/* Template parameter USUAL: 0 for any plan, 1 where is_usual holds, WITH_CLASSES where frames have
+ * semantics too. The latter still look at `keys`: without that branch the kernel spills. */
+#define WITH_CLASSES 2
+
 #define TERMS 10 /* of RvStixelsSums, all double */
 static_assert(sizeof(RvStixelsSums) == TERMS * sizeof(double), "the sums are scanned as an array");
 
@@ -214,6 +218,61 @@ static __device__ __forceinline__ int32_t semantic_cost(const RvStixelsPlan &pla
   return rv_stixels_semantic_cost(&plan, sum);
 }
 
+/* Energy of the minimum of the summed costs, times 32; all bits set: no semantic classes. */
+static __device__ __forceinline__ int32_t semantic_energy(const RvStixelsPlan &plan, uint32_t least,
+                                                          int bottom, int top) {
+  const uint32_t sum =
+      least != 0xffffffffu ? least / 32 : RV_STIXELS_SCORE_WORST * (uint32_t)(top + 1 - bottom);
+  return rv_stixels_semantic_cost(&plan, sum);
+}
+
+/* Minimum of the costs of four classes, without the index of the class: subtraction and minimum are
+ * one instruction. */
+static __device__ __forceinline__ uint32_t least_of(const uint4 &below, const uint4 &upto) {
+  const uint32_t least = min(upto.x - below.x, upto.y - below.y);
+  return min(min(least, upto.z - below.z), upto.w - below.w);
+}
+
+/* As semantic_cost, for kernels of frames with classes. */
+static __device__ __forceinline__ int32_t classes_cost(const RvStixelsPlan &plan, const Column &c,
+                                                       int structure, int bottom, int top) {
+  const int *at = c.layout.first; /* not indexed: it stays in registers */
+  const int first = structure == 0 ? at[0] : structure == 1 ? at[1] : at[2];
+  const int end = structure == 0 ? at[1] : structure == 1 ? at[2] : at[3];
+  const uint4 *below = (const uint4 *)(c.keys + bottom * c.layout.pitch);
+  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.layout.pitch);
+  uint32_t least = 0xffffffffu;
+#pragma unroll 2
+  for (int four = first; four < end; four++)
+    least = min(least, least_of(below[four], upto[four]));
+  return semantic_energy(plan, least, bottom, top);
+}
+
+template <int USUAL>
+static __device__ __forceinline__ int32_t cost_of_classes(const RvStixelsPlan &plan,
+                                                          const Column &c, int structure,
+                                                          int bottom, int top) {
+  return USUAL == WITH_CLASSES ? classes_cost(plan, c, structure, bottom, top)
+                               : semantic_cost(plan, c, structure, bottom, top);
+}
+
+/* Adds those of ground and objects to the costs of two stixels, in one pass. */
+static __device__ __forceinline__ void add_classes(const RvStixelsPlan &plan, const Column &c,
+                                                   int bottom, int top, Own own[2]) {
+  const int middle = c.layout.first[1], end = c.layout.first[2];
+  const uint4 *below = (const uint4 *)(c.keys + bottom * c.layout.pitch);
+  const uint4 *upto = (const uint4 *)(c.keys + (top + 1) * c.layout.pitch);
+  uint32_t ground = 0xffffffffu, object = 0xffffffffu;
+#pragma unroll 2
+  for (int four = 0; four < end; four++) {
+    const uint32_t least = least_of(below[four], upto[four]);
+    ground = four < middle ? min(ground, least) : ground;
+    object = four < middle ? object : min(object, least);
+  }
+  own[0].cost = rv_stixels_add(own[0].cost, semantic_energy(plan, ground, bottom, top));
+  own[1].cost = rv_stixels_add(own[1].cost, semantic_energy(plan, object, bottom, top));
+}
+
 /* Index of the most likely semantic class of a cell. */
 static __device__ int likeliest(const RvStixelsPlan &plan, const Column &c, int v) {
   uint32_t least = 0xffffffffu;
@@ -325,7 +384,7 @@ static __device__ __forceinline__ int64_t sum_of(const RvStixelsPlan &plan, cons
 }
 
 /* What the host has checked when it selected the kernel: which plane parameters are free. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void assume_planes(const RvStixelsPlan &plan) {
   if (KIND == RV_STIXELS_CONSTANT) {
     __builtin_assume(plan.free_a == 0);
@@ -348,15 +407,17 @@ RV_HD bool is_usual(const RvStixelsPlan *plan) {
 }
 
 /* A sky stixel without its predecessor. */
+template <int USUAL>
 static __device__ __forceinline__ int32_t sky_cost(const RvStixelsPlan &plan, const Column &c,
                                                    int bottom, int top) {
   const int32_t cost = rv_stixels_cost_sky(&plan, c.sky[top + 1] - c.sky[bottom]);
-  return c.keys ? rv_stixels_add(cost, semantic_cost(plan, c, RV_STIXEL_SKY, bottom, top)) : cost;
+  return c.keys ? rv_stixels_add(cost, cost_of_classes<USUAL>(plan, c, RV_STIXEL_SKY, bottom, top))
+                : cost;
 }
 
 /* Ground or an object bottom..top of `slanted`; s: sums over its cells. Its cost is out of reach
  * when it is above `limit`. */
-template <bool USUAL>
+template <int USUAL>
 static __device__ __forceinline__ Own own_within(const RvStixelsPlan &plan, const Column &c,
                                                  int structure, int bottom, int top,
                                                  const RvStixelsSums &s, int64_t limit) {
@@ -406,13 +467,13 @@ static __device__ __forceinline__ Own own_usual(const RvStixelsPlan &plan, const
 }
 
 /* The stixel bottom..top of a class; s: sums over its cells. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Column &c,
                                              int structure, int bottom, int top,
                                              const RvStixelsSums &s) {
   assume_planes<KIND, USUAL>(plan);
   if (structure == RV_STIXEL_SKY)
-    return {sky_cost(plan, c, bottom, top), 0, 0};
+    return {sky_cost<USUAL>(plan, c, bottom, top), 0, 0};
   if (KIND == RV_STIXELS_SLANTED)
     return own_within<USUAL>(plan, c, structure, bottom, top, s, NO_LIMIT);
   const RvStixelsFit fit = rv_stixels_fit(&plan, &c.ground, structure, &s, bottom);
@@ -424,14 +485,14 @@ static __device__ __forceinline__ Own own_of(const RvStixelsPlan &plan, const Co
           : rv_stixels_cost_sum(&plan, structure,
                                 sum_of(plan, c, structure, bottom, top, &fit.plane), fit.prior);
   if (c.keys)
-    own.cost = rv_stixels_add(own.cost, semantic_cost(plan, c, structure, bottom, top));
+    own.cost = rv_stixels_add(own.cost, cost_of_classes<USUAL>(plan, c, structure, bottom, top));
   own.mu = rv_stixels_value(&fit.plane, 0);
   own.next = rv_stixels_value(&fit.plane, length);
   return own;
 }
 
 /* The same of ground and object. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void own_both(const RvStixelsPlan &plan, const Column &c,
                                                 int bottom, int top, const RvStixelsSums &s,
                                                 Own own[2]) {
@@ -439,7 +500,9 @@ static __device__ __forceinline__ void own_both(const RvStixelsPlan &plan, const
   if (KIND == RV_STIXELS_SLANTED_FAST && USUAL) {
     own[0] = own_usual<RV_STIXEL_GROUND>(plan, c, bottom, top, s, &is_rare);
     own[1] = own_usual<RV_STIXEL_OBJECT>(plan, c, bottom, top, s, NULL);
-    if (c.keys)
+    if (USUAL == WITH_CLASSES && c.keys)
+      add_classes(plan, c, bottom, top, own);
+    else if (c.keys)
       for (int k = 0; k < 2; k++)
         own[k].cost = rv_stixels_add(own[k].cost, semantic_cost(plan, c, k, bottom, top));
   } else {

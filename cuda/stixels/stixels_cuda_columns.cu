@@ -116,7 +116,7 @@ struct Front {
 } // namespace
 
 /* The best stixels that end in the row of a lane and start below the tile, with their planes. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ Best start_front(const RvStixelsPlan &plan, const Column &c,
                                                    const ColumnsShared *shared, int top,
                                                    Front *front, int mu[2]) {
@@ -183,7 +183,7 @@ static __device__ __forceinline__ void visit(const RvStixelsPlan &plan, const Co
 }
 
 /* One warp resolves the tile at `first`. */
-template <int KIND, bool USUAL, bool SPARSE>
+template <int KIND, int USUAL, bool SPARSE>
 static __device__ void resolve(const RvStixelsPlan &plan, const Column &c,
                                const ColumnsShared *shared, int first, int tile, bool is_plain) {
   const int lane = threadIdx.x % 32, count = rv_min(portions_of<SPARSE>(plan, c) - first, tile);
@@ -245,7 +245,7 @@ template <typename O> static __device__ __forceinline__ void sync_workers() {
 }
 
 /* What the bounds of the tile at `next` need, by the workers, above the tile at `first`. */
-template <int KIND, bool USUAL, typename O>
+template <int KIND, int USUAL, typename O>
 static __device__ __forceinline__ void compute_bounds(const RvStixelsPlan &plan, const Column &c,
                                                       ColumnsShared *shared, int first, int next,
                                                       int worker) {
@@ -261,7 +261,7 @@ static __device__ __forceinline__ void compute_bounds(const RvStixelsPlan &plan,
 
 /* The same where only stixels that start below the tile at `first` have bounds. Their limits are the
  * best stixels that start in it, which are known when it is resolved. */
-template <int KIND, bool USUAL, typename O>
+template <int KIND, int USUAL, typename O>
 static __device__ __forceinline__ void compute_far(const RvStixelsPlan &plan, const Column &c,
                                                    ColumnsShared *shared, int first, int next,
                                                    int worker) {
@@ -273,10 +273,12 @@ static __device__ __forceinline__ void compute_far(const RvStixelsPlan &plan, co
   } else {
     compute_past<KIND, USUAL>(plan, c, next, first, worker, last);
   }
+  if (USUAL == WITH_CLASSES && worker == last - 1)
+    copy_past(c, &shared->tiles[first / (next - first) % 2], first, next - first);
 }
 
 /* Tries those stixels; best: of the warp, of those that start in the tile. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void try_far(const RvStixelsPlan &plan, const Column &c,
                                                ColumnsShared *shared, const Tile *above, int first,
                                                int next, int tile, int warp, Best *best) {
@@ -287,8 +289,28 @@ static __device__ __forceinline__ void try_far(const RvStixelsPlan &plan, const 
     try_bounded<KIND, USUAL>(plan, c, shared, above, next, tile, warp, first, WARPS, best);
 }
 
+/* Tries all stixels that start below the tile at `next`, with classes: those that start in the tile
+ * at `first`, then those that start below it. One loop: the code is there once. */
+template <int KIND, int USUAL>
+static __device__ __forceinline__ void
+try_near_and_far(const RvStixelsPlan &plan, const Column &c, ColumnsShared *shared,
+                 const Tile *above, int first, int next, int tile, int warp, Best *best) {
+#pragma unroll 1
+  for (int part = 0; part < (first > 0 ? 2 : 1); part++) {
+    if (part) {
+      for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+        atomicMin(&shared->limit[k][threadIdx.x % 32], best->cost[k]);
+      __syncthreads();
+    }
+    const int begin = part ? warp : first + warp, end = part ? first : next;
+    if (begin < end)
+      try_bounded<KIND, USUAL>(plan, c, shared, above, next, tile, begin, end, WARPS, best,
+                               part > 0);
+  }
+}
+
 /* Warp 0 resolves the tile at `first`, if any, while the workers compute the next. */
-template <int KIND, bool USUAL, bool SPARSE, typename O>
+template <int KIND, int USUAL, bool SPARSE, typename O>
 static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, const Column &c,
                                                    ColumnsShared *shared, unsigned column,
                                                    bool is_plain) {
@@ -297,13 +319,14 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
   const int tiles = rv_div_up(portions, 32), tile = rv_div_up(portions, tiles);
   const bool can_bound = KIND == RV_STIXELS_SLANTED_FAST && USUAL && !SPARSE;
   const bool has_bounds = can_bound && tiles >= BOUNDED_TILES;
+  const bool is_near = USUAL == WITH_CLASSES; /* stixels that start in the tile have bounds too */
   const bool has_tables = KIND == RV_STIXELS_SLANTED_FAST && !SPARSE && c.across;
   if (threadIdx.x == 0)
     shared->taken = 0;
   for (int first = -tile; first < portions; first += tile) {
     const int next = first + tile, busy = first >= 0; /* warps that resolve */
-    const bool has_far =
-        can_bound && !has_bounds && tiles >= FAR_TILES && first > 0 && next < portions;
+    const bool has_far = can_bound && !has_bounds && (is_near || tiles >= FAR_TILES) &&
+                         first > (is_near ? -1 : 0) && next < portions;
     Tile *above = &shared->tiles[next / tile % 2];
     Best best = nothing();
     if (warp < busy)
@@ -325,7 +348,7 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
     for (int pass = 0; pass < 2 && busy; pass++) {
       const int begin = pass ? first + warp : worker, end = pass ? next : has_far ? 0 : first;
       const int step = pass ? WARPS : O::workers;
-      const bool is_used = next < portions && begin >= 0 && begin < end;
+      const bool is_used = next < portions && begin >= 0 && begin < end && !(is_near && has_far);
       if (is_used && has_tables)
         try_across(plan, c, begin, end, step, &best);
       else if (is_used && has_bounds)
@@ -334,12 +357,14 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
       else if (is_used && KIND == RV_STIXELS_SLANTED)
         try_within<USUAL, SPARSE>(plan, c, shared->least[next / tile % 2], pass ? above : NULL,
                                   next, tile, begin, end, step, &best);
-      else if (is_used)
+      else if (!is_near && is_used)
         try_below<KIND, USUAL, SPARSE>(plan, c, next, begin, end, step, &best);
       if (pass == 0)
         __syncthreads();
     }
-    if (has_far)
+    if (has_far && is_near)
+      try_near_and_far<KIND, USUAL>(plan, c, shared, above, first, next, tile, warp, &best);
+    else if (has_far)
       try_far<KIND, USUAL>(plan, c, shared, above, first, next, tile, warp, &best);
 #pragma unroll
     for (int k = 0; k < RV_STIXELS_CLASSES; k++) {
@@ -353,7 +378,7 @@ static __device__ __forceinline__ void resolve_all(const RvStixelsPlan &plan, co
 /* --- Kernel ---------------------------------------------------------------------------------- */
 
 /* The scratch of a column, in shared or global memory. */
-template <int KIND, bool USUAL, bool SPARSE>
+template <int KIND, int USUAL, bool SPARSE>
 static __device__ __forceinline__ Column column_at(const RvStixelsPlan &plan,
                                                    const RvStixelsCuda &work, char *scratch,
                                                    size_t x, int is_semantic) {
@@ -398,7 +423,7 @@ static __device__ int find_portions(const RvStixelsPlan &plan, const Column &c) 
 }
 
 /* BLOCKS: at once on an SM. */
-template <int KIND, bool USUAL, bool SPARSE, bool SMALL, int BLOCKS>
+template <int KIND, int USUAL, bool SPARSE, bool SMALL, int BLOCKS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     columns_kernel(const __grid_constant__ RvStixelsPlan plan,
                    const __grid_constant__ RvStixelsCuda work, const __grid_constant__ Output out,
@@ -445,7 +470,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 typedef void (*Kernel)(const RvStixelsPlan, const RvStixelsCuda, const Output, int);
 
-template <bool USUAL, bool SPARSE, bool SMALL> static Kernel kernel_for(int kind) {
+template <int USUAL, bool SPARSE, bool SMALL> static Kernel kernel_for(int kind) {
   return kind == RV_STIXELS_SLANTED_FAST
              ? columns_kernel<RV_STIXELS_SLANTED_FAST, USUAL, SPARSE, SMALL, 2>
          : kind == RV_STIXELS_SLANTED
@@ -454,19 +479,24 @@ template <bool USUAL, bool SPARSE, bool SMALL> static Kernel kernel_for(int kind
 }
 
 /* For as many columns as three blocks per SM. */
-template <bool USUAL, bool SPARSE> static Kernel narrow_kernel_for(int kind) {
+template <int USUAL, bool SPARSE> static Kernel narrow_kernel_for(int kind) {
   return kind == RV_STIXELS_SLANTED_FAST
              ? columns_kernel<RV_STIXELS_SLANTED_FAST, USUAL, SPARSE, true, 3>
              : columns_kernel<RV_STIXELS_SLANTED, USUAL, SPARSE, true, 3>;
 }
 
-static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
+static Kernel kernel_of(const RvStixelsCuda *work, const RvStixelsPlan *plan, bool is_semantic) {
   const RvStixelsModelKind kind = plan->config.model;
   const bool is_narrow = work->is_narrow && kind != RV_STIXELS_CONSTANT;
   if (is_sparse(plan))
     return is_narrow        ? narrow_kernel_for<false, true>(kind)
            : work->is_small ? kernel_for<false, true, true>(kind)
                             : kernel_for<false, true, false>(kind);
+  if (is_usual(plan) && is_semantic && kind == RV_STIXELS_SLANTED_FAST)
+    return is_narrow ? columns_kernel<RV_STIXELS_SLANTED_FAST, WITH_CLASSES, false, true, 3>
+           : work->is_small
+               ? columns_kernel<RV_STIXELS_SLANTED_FAST, WITH_CLASSES, false, true, 2>
+               : columns_kernel<RV_STIXELS_SLANTED_FAST, WITH_CLASSES, false, false, 2>;
   if (is_usual(plan))
     return is_narrow        ? narrow_kernel_for<true, false>(kind)
            : work->is_small ? kernel_for<true, false, true>(kind)
@@ -480,7 +510,9 @@ static size_t shared_of(const RvStixelsCuda *work) {
 }
 
 RvStatus rv_stixels_cuda_open_columns(const RvStixelsCuda *work, const RvStixelsPlan *plan) {
-  return rv_launch_allow_shared(&plan->config.log, kernel_of(work, plan));
+  if (plan->semantics > 0)
+    RV_TRY(rv_launch_allow_shared(&plan->config.log, kernel_of(work, plan, true)));
+  return rv_launch_allow_shared(&plan->config.log, kernel_of(work, plan, false));
 }
 
 RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {
@@ -492,8 +524,8 @@ RvStatus rv_stixels_cuda_columns(void *memory, RvStixelsJob *job) {
   if (work->is_constant && !is_semantic)
     return rv_stixels_cuda_constant(memory, job);
   return rv_launch(
-      &plan->config.log, kernel_of(work, plan), dim3(plan->columns), dim3(THREADS), shared_of(work),
-      job->stream, work->is_chained, *plan, *work,
+      &plan->config.log, kernel_of(work, plan, is_semantic != 0), dim3(plan->columns),
+      dim3(THREADS), shared_of(work), job->stream, work->is_chained, *plan, *work,
       Output{job->output, {job->input.disparity, job->input.labels}, job->input.surface},
       is_semantic);
 }

@@ -135,10 +135,15 @@ static __device__ __forceinline__ void offer(Best *best, int structure, int bott
   best->cost[structure] = rv_min(cost, best->cost[structure]);
 }
 
+/* Index of the stixel from the k-th to the `last`-th row of a tile. */
+static __device__ __forceinline__ int pair_of(int k, int last, int tile) {
+  return k * (tile - 1) - k * (k - 1) / 2 + last;
+}
+
 /* --- Bounds ---------------------------------------------------------------------------------- */
 
 /* Upper parts of the bounds by top row: from `first` on. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void compute_ahead(const RvStixelsPlan &plan, const Column &c,
                                                      ColumnsShared *shared, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
@@ -148,10 +153,10 @@ static __device__ __forceinline__ void compute_ahead(const RvStixelsPlan &plan, 
   int32_t ground = rv_stixels_cost_fast(&plan, GROUND, &s, top + 1 - first, 0);
   int32_t object = rv_stixels_cost_fast(&plan, OBJECT, &s, top + 1 - first, error);
   if (c.keys) {
-    ground = rv_stixels_add(ground, semantic_cost(plan, c, GROUND, first, top));
-    object = rv_stixels_add(object, semantic_cost(plan, c, OBJECT, first, top));
+    ground = rv_stixels_add(ground, cost_of_classes<USUAL>(plan, c, GROUND, first, top));
+    object = rv_stixels_add(object, cost_of_classes<USUAL>(plan, c, OBJECT, first, top));
   }
-  const int32_t sky = sky_cost(plan, c, first, top);
+  const int32_t sky = sky_cost<USUAL>(plan, c, first, top);
   shared->ahead[GROUND][lane] = rv_stixels_upper_part(&plan, GROUND, ground);
   shared->ahead[OBJECT][lane] = rv_stixels_upper_part(&plan, OBJECT, object);
   shared->ahead[SKY][lane] = rv_stixels_upper_part(&plan, SKY, sky);
@@ -159,7 +164,7 @@ static __device__ __forceinline__ void compute_ahead(const RvStixelsPlan &plan, 
 
 /* Upper limits by top row of the tile at `first`: the cost of the stixels that start in
  * `bottom`. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void compute_limit(const RvStixelsPlan &plan, const Column &c,
                                                      ColumnsShared *shared, int bottom, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
@@ -178,7 +183,7 @@ static __device__ __forceinline__ void compute_limit(const RvStixelsPlan &plan, 
 }
 
 /* Lower parts of the bounds by lowest row, of 0 .. end - 1: below `first`. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void compute_past(const RvStixelsPlan &plan, const Column &c,
                                                     int first, int end, int warp, int warps) {
   for (int v = 32 * warp + (int)threadIdx.x % 32; v < end; v += 32 * warps) {
@@ -190,16 +195,29 @@ static __device__ __forceinline__ void compute_past(const RvStixelsPlan &plan, c
   }
 }
 
+/* The same of the stixels within a tile that end with it. */
+static __device__ __forceinline__ void copy_past(const Column &c, const Tile *own, int first,
+                                                 int tile) {
+  const int lane = threadIdx.x % 32, at = pair_of(lane, tile - 1, tile);
+  if (lane < tile)
+    c.past[first + lane] = make_int4(own->costs[at].cost[0], own->costs[at].cost[1],
+                                     rv_min(own->sky[at], RV_STIXELS_INFINITE), 0);
+}
+
 /* As try_below, but skips stixels that no lane can use. The nearest lowest rows come first; they
- * are the most likely. tile: the one at `first` if its first row is resolved below, else NULL. All
- * lanes of the warp call it. */
-template <int KIND, bool USUAL>
-static __device__ __forceinline__ void
-try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *shared,
-            const Tile *tile, int first, int size, int begin, int end, int step, Best *best) {
+ * are the most likely. tile: the one at `first` if its first row is resolved below, else NULL.
+ * has_limits: whether those of ColumnsShared are known. All lanes of the warp call it. */
+template <int KIND, int USUAL>
+static __device__ __forceinline__ void try_bounded(const RvStixelsPlan &plan, const Column &c,
+                                                   const ColumnsShared *shared, const Tile *tile,
+                                                   int first, int size, int begin, int end,
+                                                   int step, Best *best, bool has_limits = true) {
   const int lane = threadIdx.x % 32;
   const int32_t ahead[] = {shared->ahead[0][lane], shared->ahead[1][lane], shared->ahead[2][lane]};
-  int32_t limit[] = {shared->limit[0][lane], shared->limit[1][lane], shared->limit[2][lane]};
+  int32_t limit[] = {RV_STIXELS_INFINITE, RV_STIXELS_INFINITE, RV_STIXELS_INFINITE};
+  if (has_limits)
+    for (int k = 0; k < RV_STIXELS_CLASSES; k++)
+      limit[k] = shared->limit[k][lane];
   if (tile && c.cuts[first]) {
     const Begin from = c.begin[first];
     const Costs own = tile->costs[lane];
@@ -244,7 +262,7 @@ try_bounded(const RvStixelsPlan &plan, const Column &c, const ColumnsShared *sha
 
 /* Tries the stixels that end in portion `first` + lane, with every `step`-th lowest portion
  * of begin .. end - 1. */
-template <int KIND, bool USUAL, bool SPARSE>
+template <int KIND, int USUAL, bool SPARSE>
 static __device__ __forceinline__ void try_below(const RvStixelsPlan &plan, const Column &c,
                                                  int first, int begin, int end, int step,
                                                  Best *best) {
@@ -277,7 +295,7 @@ static __device__ __forceinline__ int64_t limit_above(const Begin &from, int32_t
 /* As try_below, for `slanted`: sums stop once a stixel cannot be the best. What all warps have
  * found so far is the limit: `least`. The nearest lowest portions come first; they are the most
  * likely. tile: the one at `first` if its first row is resolved below, else NULL. */
-template <bool USUAL, bool SPARSE>
+template <int USUAL, bool SPARSE>
 static __device__ __forceinline__ void
 try_within(const RvStixelsPlan &plan, const Column &c, int32_t (*least)[32], const Tile *tile,
            int first, int size, int begin, int end, int step, Best *best) {
@@ -305,14 +323,14 @@ try_within(const RvStixelsPlan &plan, const Column &c, int32_t (*least)[32], con
                                          limit_above<OBJECT>(from, limit[OBJECT]));
     offer(best, OBJECT, bottom, object.cost + cost_up_to<OBJECT>(plan, from, object.mu));
     if (rv_stixels_is_sky_row(&c.ground, bottom))
-      offer(best, SKY, bottom, sky_cost(plan, c, bottom, top) + from.sky);
+      offer(best, SKY, bottom, sky_cost<USUAL>(plan, c, bottom, top) + from.sky);
     limit[GROUND] = rv_min(limit[GROUND], best->cost[GROUND]);
     limit[OBJECT] = rv_min(limit[OBJECT], best->cost[OBJECT]);
   }
 }
 
 /* Stores the stixel bottom..top of all classes. */
-template <int KIND, bool USUAL, class T>
+template <int KIND, int USUAL, class T>
 static __device__ __forceinline__ void compute_own(const RvStixelsPlan &plan, const Column &c,
                                                    T *out, int at, int bottom, int top) {
   const RvStixelsSums s = rv_stixels_between(&c.sums[bottom], &c.sums[top + 1]);
@@ -326,13 +344,8 @@ static __device__ __forceinline__ void compute_own(const RvStixelsPlan &plan, co
   out->sky[at] = sky;
 }
 
-/* Index of the stixel from the k-th to the `last`-th row of a tile. */
-static __device__ __forceinline__ int pair_of(int k, int last, int tile) {
-  return k * (tile - 1) - k * (k - 1) / 2 + last;
-}
-
 /* Computes the stixels from the first tile to the one at `first`, by as many warps as call it. */
-template <int KIND, bool USUAL>
+template <int KIND, int USUAL>
 static __device__ __forceinline__ void compute_across(const RvStixelsPlan &plan, const Column &c,
                                                       ColumnsShared *shared, int first) {
   const int lane = threadIdx.x % 32, top = rv_min(first + lane, plan.rows - 1);
@@ -361,7 +374,7 @@ static __device__ __forceinline__ void try_across(const RvStixelsPlan &plan, con
 /* Computes the stixels within the `tile` portions from `first` on in up to 17 rows of pairs: row j
  * contains those with lowest portion j from lane j on, and before it those with lowest portion
  * tile - j. */
-template <int KIND, bool USUAL, bool SPARSE>
+template <int KIND, int USUAL, bool SPARSE>
 static __device__ __forceinline__ void compute_tile(const RvStixelsPlan &plan, const Column &c,
                                                     Tile *out, int first, int tile, int warp,
                                                     int warps) {
